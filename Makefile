@@ -38,7 +38,7 @@ build: ## Build the nodestorm command into bin/
 .PHONY: image
 image: ## Make nodestorm's own container image, bin/image.tar: make image WITH="kubernetes@v1.36.3 karpenter@v1.7.0"
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X nodestorm/harness/replay.built=$(BUILT)" -o bin/static/nodestorm ./harness/cmd/nodestorm
-	@bin/static/nodestorm target image --out bin/image.tar $(addprefix --with ,$(WITH))
+	@bin/static/nodestorm target image --out-file bin/image.tar $(addprefix --include ,$(WITH))
 
 .PHONY: setup
 setup: build ## Build what replays need: Kubernetes, Karpenter, Cluster API, controllers of ours (about half an hour once)

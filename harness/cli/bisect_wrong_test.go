@@ -13,7 +13,7 @@ func TestBisectArguments(t *testing.T) {
 	write(t, bare, "Feature: F\n\n  Scenario: S\n    Given a cluster\n    Then the pod \"a\" is Running within 1m\n", 0o600)
 	for args, want := range map[string]string{
 		"bisect|" + bare + "|--source|/none|--good|a|--bad|b":                                     bare + " has no record that says what is built: add --autoscaler karpenter or",
-		"history|" + bare + "|--pull|127.0.0.1:1/team/builds":                                     "add --autoscaler karpenter or",
+		"history|" + bare + "|--from|127.0.0.1:1/team/builds":                                     "add --autoscaler karpenter or",
 		"bisect|" + bare + "|--source|/none|--good|a|--bad|b|--autoscaler|carpenter":              `--autoscaler "carpenter": want karpenter or cluster-autoscaler`,
 		"bisect|" + bare + "|--source|/none|--good|a|--bad|b|--autoscaler|karpenter":              "--source: /none is no folder, and no URL of a git repository",
 		"bisect|" + scenario + "|--source|/none|--good|a|--bad|b|--autoscaler|cluster-autoscaler": "is about karpenter, and --autoscaler is cluster-autoscaler",
@@ -29,8 +29,8 @@ func TestBisectArguments(t *testing.T) {
 		"bisect|bootstrap-12059-csr-approver|--source|/none|--good|a|--bad|b":                "is about kubespray, of which nothing is built",
 		"bisect|" + scenario + "|--module|sigs.k8s.io/karpenter|--good|main|--bad|v1.6.4":    "--good main is no release of a module",
 		"bisect|" + scenario + "|--module|example.com/fork|--good|v1.7.0|--bad|v1.6.4":       "the releases of karpenter are those of sigs.k8s.io/karpenter; a fork is bisected with --source",
-		"history|" + scenario + "|--pull|127.0.0.1:1/team/builds":                            "--pull: listing what there is to pull: 127.0.0.1:1/team/builds: ",
-		"history|" + scenario + "|--pull|Team":                                               "--pull: listing what there is to pull: ",
+		"history|" + scenario + "|--from|127.0.0.1:1/team/builds":                            "--from: listing what there is to pull: 127.0.0.1:1/team/builds: ",
+		"history|" + scenario + "|--from|Team":                                               "--from: listing what there is to pull: ",
 		"history|" + scenario + "|--source|/none":                                            "--source is where to build from: it needs --build",
 		"bisect|hetzner-8402-min-size|--module|k8s.io/autoscaler|--good|v1.1.1|--bad|v1.2.1": "cluster-autoscaler is built of no module that is known here",
 	} {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
@@ -102,8 +103,8 @@ func TestWrongArguments(t *testing.T) {
 		{"verify|" + scenario + "|--cluster|kind|--clocks", "--clocks compares clocks, of which clusters of kind have one: want --clocks or --cluster kind,sim"},
 		{"verify|" + scenario + "|--cluster|kind,sim|--repeat|2", "--repeat plays on one kind of cluster"},
 		{"run|" + scenario + "|--target|karpenter@v1.6.4|--cluster|kind|--clock|auto", "--clock auto: a cluster of kind has real time only"},
-		{"verify|" + scenario + "|--machines|containers", "--machines containers: they join a cluster of kind, in real time: want --cluster kind"},
-		{"run|" + scenario + "|--target|karpenter@v1.6.4|--machines|pods", `machines "pods": want sim, or containers (of Docker`},
+		{"verify|" + scenario + "|--cloud-machines|containers", "--cloud-machines containers: they join a cluster of kind, in real time: want --cluster kind"},
+		{"run|" + scenario + "|--target|karpenter@v1.6.4|--cloud-machines|pods", `machines "pods": want sim, or containers (of Docker`},
 		{"run|" + scenario + "|--target|karpenter@v1.6.4|--cluster|kind,sim", `cluster "kind,sim": want`},
 
 		{"verify|" + scenario + "|--kubernetes|/none", "--kubernetes /none: /none has no program etcd; name a folder with etcd and kube-apiserver, as envtest's or a release's is, or a release, such as v1.36.3"},
@@ -145,12 +146,12 @@ func TestWrongArguments(t *testing.T) {
 		{"nightly|manifest|--all|--image|x|--name|A", `--name "A": want a name of at most 40`},
 		{"verify|" + scenario + "|--shard|job/4", `--shard "job/4": JOB_COMPLETION_INDEX is "", and a pod of an Indexed Job has its index there`},
 		{"nightly|merge|--job|night|x", "--job is for pods of Kubernetes, and this is none"},
-		{"target|image", "say where the image is to go: --out FILE, for docker load, or --push REFERENCE"},
-		{"target|image|--out|x|--push|registry.example/x:1", "say where the image is to go"},
+		{"target|image", "say where the image is to go: --out-file FILE, for docker load, or --push REFERENCE"},
+		{"target|image|--out-file|x|--push|registry.example/x:1", "say where the image is to go"},
 		{"target|image|--push|registry.example/x:1|--tag|x", "--tag is the image's name in a file"},
-		{"target|image|--out|x|--with|karpenter", `--with: "karpenter" names no target`},
-		{"target|image|--out|x|--with|karpenter@v1.7.0", "--with: karpenter@v1.7.0 is not in the store; get it with"},
-		{"target|image|--out|x|--with|all", "has no build that is intact; nodestorm target get --all makes some"},
+		{"target|image|--out-file|x|--include|karpenter", `--include: "karpenter" names no target`},
+		{"target|image|--out-file|x|--include|karpenter@v1.7.0", "--include: karpenter@v1.7.0 is not in the store; get it with"},
+		{"target|image|--out-file|x|--include|all", "has no build that is intact; nodestorm target get --all makes some"},
 
 		{"recheck|/none", "/none is not there; name the folder of a run"},
 		{"recheck|" + filepath.Dir(file), "no run.json in it or below, so there is no run to judge"},
@@ -435,29 +436,46 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// A flag's value is called by a noun: what a usage text has between backquotes.
-func TestPlaceholders(t *testing.T) {
-	nouns := strings.Fields("address cloud euros expression file folder image int module package path probability repository string system tag tags text uint verdict auto|real|FACTORx i/N FILE.feature")
-	command, value := regexp.MustCompile(`(?m)^  (\w+)  +[A-Z]`), regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+) (\S+)  +`)
-	seen := 0
+// Help of every command fits 80 columns, has an example, and names the value of a flag in capitals.
+func TestHelp(t *testing.T) {
+	command, value := regexp.MustCompile(`(?m)^  (\w+)  +[A-Z]`), regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+) (\S+)(?:  +|$)`)
+	flags, commands := 0, 0
 	var look func(args ...string)
 	look = func(args ...string) {
 		_, text, _ := nodestorm(t, append(args, "--help")...)
-		for _, m := range value.FindAllStringSubmatch(text, -1) {
-			if seen++; m[2] != strings.ToUpper(m[2]) && !slices.Contains(nouns, m[2]) {
+		commands++
+		for line := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+				t.Errorf("%v: %d columns: %s", args, n, line)
+			}
+		}
+		generated := len(args) == 0 || args[0] == "completion" || args[0] == "help"
+		if !generated && !strings.Contains(text, "\nExamples:\n  ") {
+			t.Errorf("%v has no example", args)
+		}
+		_, listed, _ := strings.Cut(text, "\nFlags:\n")
+		for _, m := range value.FindAllStringSubmatch(listed, -1) {
+			if flags++; m[2] != strings.ToUpper(m[2]) && m[2] != "FILE.feature" {
 				t.Errorf("%v --%s %s", args, m[1], m[2])
 			}
 		}
 		for _, heading := range append([]console.Heading{"Available Commands", "Additional Commands"}, console.Headings...) {
-			_, commands, _ := strings.Cut(text, string(heading)+":\n")
-			commands, _, _ = strings.Cut(commands, "\n\n")
-			for _, m := range command.FindAllStringSubmatch(commands, -1) {
+			_, listed, _ := strings.Cut(text, string(heading)+":\n")
+			listed, _, _ = strings.Cut(listed, "\n\n")
+			for _, m := range command.FindAllStringSubmatch(listed, -1) {
 				look(append(slices.Clone(args), m[1])...)
 			}
 		}
 	}
 	look()
-	if seen < 50 {
-		t.Errorf("%d flags seen", seen)
+	look("cluster")
+	if flags < 100 || commands < 40 {
+		t.Errorf("%d flags of %d commands seen", flags, commands)
+	}
+	if _, text, _ := nodestorm(t); strings.Count(text, "\n  ") > 40 {
+		t.Errorf("more than about twenty commands: %s", text)
+	}
+	for _, topic := range []string{"faults", "rules", "orders"} {
+		look("help", topic)
 	}
 }

@@ -40,15 +40,15 @@ func TestExploreWrong(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"explore", "--for", "1s"}, "--target NAME@VERSION is missing"},
+		{[]string{"explore", "--duration", "1s"}, "--target NAME@VERSION is missing"},
 		{[]string{"explore", "--target", "karpenter@v1.7.0", "--profile", "chrun"}, `"chrun" is none, did you mean "churn"?`},
 		{[]string{"explore", "--target", "karpenter@v1.7.0", "--cloud", "instance"}, `--cloud: "instance" is none of karpenter's, did you mean "instances"?`},
 		{[]string{"explore", "--target", "karpenter@v1.7.0", "--faults", "nothing like it"}, "has any of the words"},
 		{[]string{"explore", "--target", "cluster-autoscaler@1.36.1", "--cloud", "kwok"}, "(there are clusterapi, externalgrpc, hetzner)"},
 		{[]string{"explore", "print", wrong}, `act 2, restrat: do: "restrat" is no act, did you mean "restart"?`},
 		{[]string{"explore", "print", filepath.Join(dir, "none.yaml")}, "no such file"},
-		{[]string{"explore", "shrink", file, "--key", "no-overshot", "--target", "karpenter@v1.7.0"}, "an invariant: nodestorm list --invariants"},
-		{[]string{"explore", "shrink", file, "--key", "no-overshoot", "--target", "cluster-autoscaler@1.36.1"}, "the schedule is for karpenter"},
+		{[]string{"explore", "shrink", file, "--invariant", "no-overshot", "--target", "karpenter@v1.7.0"}, "an invariant: nodestorm list --invariants"},
+		{[]string{"explore", "shrink", file, "--invariant", "no-overshoot", "--target", "cluster-autoscaler@1.36.1"}, "the schedule is for karpenter"},
 	} {
 		args := append(test.args, "--out", filepath.Join(dir, "out"))
 		if test.args[1] == "print" {

@@ -48,7 +48,7 @@ var inputs = map[string][]string{
 	},
 	"bundle": {
 		"-bundle|RUN:run.json|--out|OUT", "-bundle|RUN:history.ndjson|--out|OUT", "-bundle|RUN:logs/karpenter.log|--out|OUT",
-		"-bundle|RUN:junit.xml|--out|OUT", "-bundle|RUN:scenario/a.yaml|--out|OUT", "bundle|FIFO|--out|OUT",
+		"-bundle|RUN:junit.xml|--out-file|OUT", "-bundle|RUN:scenario/a.yaml|--out-file|OUT", "bundle|FIFO|--out-file|OUT",
 	},
 	"matrix": {
 		"matrix|RUN:run.json", "matrix|RUN:history.ndjson", "matrix|FIFO", "matrix|RUN:|--since|FIFO",
@@ -92,7 +92,7 @@ var inputs = map[string][]string{
 	"history":        {"history|FIFO.feature", "-history|RECORD|--build|--source|FIFO"},
 	"explore":        {"explore|--target|karpenter@v1.7.0|BUILT:karpenter@v1.7.0|--out|FOLDER:explore.json", "explore|--target|karpenter@v1.7.0|--kubernetes|FOLDER:etcd"},
 	"explore print":  {"explore print|FIFO"},
-	"explore shrink": {"explore shrink|FIFO|--key|liveness|--target|karpenter@v1.7.0"},
+	"explore shrink": {"explore shrink|FIFO|--invariant|liveness|--target|karpenter@v1.7.0"},
 	"cloud hcloud":   {"cloud hcloud|--check|--faults|FIFO", "cloud hcloud|--check|--state|FIFO"},
 	"cloud externalgrpc": {
 		"cloud externalgrpc|--check|--faults|FIFO", "cloud externalgrpc|--check|--state|FIFO", "cloud externalgrpc|--check|--groups|FIFO",
@@ -112,7 +112,7 @@ var inputs = map[string][]string{
 	"target push":  {"target push|karpenter@v1.7.0|registry.invalid/x|STORE:manifest.json"},
 	"target rm":    {"-target rm|karpenter@v1.7.0|STORE:manifest.json"},
 	"target get":   {"-target get|karpenter@v1.7.0|--lock|FIFO", "target get|RECORD|--catalogue|FOLDER:a.feature|--lock|FIFO"},
-	"target image": {"target image|--out|OUT|--with|karpenter@v1.7.0|STORE:manifest.json"},
+	"target image": {"target image|--out|OUT|--include|karpenter@v1.7.0|STORE:manifest.json"},
 	"cluster load": {"-cluster load|mine|FIFO"},
 }
 
@@ -188,7 +188,7 @@ func TestInputsWithoutEnd(t *testing.T) {
 	for _, line := range []string{
 		"recheck|RUN:history.ndjson", "recheck|--cross|RUN:history.ndjson", "recheck|--invariants|RUN:history.ndjson",
 		"report|RUN:history.ndjson|-o|text", "recheck|AUTOSCALED:logs/cluster-autoscaler.log", "report|RUN:history.ndjson",
-		"report|RUN:history.ndjson|-o|junit", "report|RUN:logs/karpenter.log", "bundle|RUN:history.ndjson|--out|OUT",
+		"report|RUN:history.ndjson|-o|junit", "report|RUN:logs/karpenter.log", "bundle|RUN:history.ndjson|--out-file|OUT",
 		"bundle|RUN:logs/karpenter.log|--out|OUT", "matrix|RUN:history.ndjson", "nightly merge|SHARD:history.ndjson|--out|OUT",
 		"nightly report|RUN:history.ndjson|--nights|FOLDER:|--out|OUT",
 	} {

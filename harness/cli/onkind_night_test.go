@@ -192,9 +192,9 @@ func newNight(t testing.TB, refs []builds.Ref) *night {
 	n.ok(os.Mkdir(n.shared, 0o700), os.Chmod(n.shared, 0o777), os.Chmod(dir, 0o755))
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", n.program, "nodestorm/harness/cmd/nodestorm")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	args := []string{"target", "image", "--out", n.image, "--tag", nightImage}
+	args := []string{"target", "image", "--out-file", n.image, "--tag", nightImage}
 	for _, ref := range refs {
-		args = append(args, "--with", ref.String())
+		args = append(args, "--component", ref.String())
 	}
 	for _, cmd := range []*exec.Cmd{build, exec.CommandContext(ctx, n.program, args...)} {
 		if out, err := cmd.CombinedOutput(); err != nil {

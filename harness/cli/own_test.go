@@ -298,7 +298,7 @@ func TestBundleLeavesOtherLogsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(t.TempDir())
-	if code, _, stderr := nodestorm(t, "bundle", dir, "--out", "it.tar.gz"); code != cli.AsExpected {
+	if code, _, stderr := nodestorm(t, "bundle", dir, "--out-file", "it.tar.gz"); code != cli.AsExpected {
 		t.Fatalf("status %d, %q", code, stderr)
 	}
 	for path, text := range unpacked(t, "it.tar.gz") {
@@ -532,6 +532,6 @@ func TestBinaryAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "audit.log"), string(audit), 0o600)
-	nodestorm(0, "1 pod, 1 node, 1 NodePool", "draft", "--audit-log", "audit.log", "--out", "draft.feature")
+	nodestorm(0, "1 pod, 1 node, 1 NodePool", "draft", "--audit-log", "audit.log", "--out-file", "draft.feature")
 	nodestorm(0, "healthy", "run", "draft.feature", "--target", "karpenter@v1.6.4", "--out", "drafted")
 }

@@ -149,7 +149,7 @@ func TestTrackRecordOfDepartures(t *testing.T) {
 		"dirty nodestorm": {func(r *run.Run) { r.Provenance.Nodestorm.Dirty, r.Provenance.Features.Dirty = true, true }, "nodestorm itself is of 796b28ee0123 with uncommitted changes"},
 		"dirty features":  {func(r *run.Run) { r.Provenance.Features.Dirty = true }, "the features are of 796b28ee0123 with uncommitted changes"},
 		"--manifest":      {func(r *run.Run) { r.Provenance.Manifest = &run.Input{Name: "d.yaml"} }, "ran as d.yaml"},
-		"--with":          {func(r *run.Run) { r.Provenance.With = []builds.Manifest{{Ref: builds.CCM}} }, "in the place of nodestorm's own"},
+		"--component":     {func(r *run.Run) { r.Provenance.With = []builds.Manifest{{Ref: builds.CCM}} }, "in the place of nodestorm's own"},
 		"--order":         {func(r *run.Run) { r.Provenance.Order = []run.Input{{Name: "o.yaml"}} }, "the installer's order was that of o.yaml"},
 		"--kubernetes FOLDER": {func(r *run.Run) { r.Provenance.ControlPlane = &run.ControlPlane{Name: "k8s", Version: "v1.33.2"} },
 			"the control plane was that of the folder k8s, v1.33.2"},

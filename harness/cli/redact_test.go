@@ -43,7 +43,7 @@ func TestNothingLeavesWithCredentials(t *testing.T) {
 
 	leaves := map[string]string{}
 	for _, format := range []string{"html", "junit", "ctrf", "cucumber", "messages", "trace", "md", "json"} {
-		_, leaves[format], _ = nodestorm(t, "report", dir, "--format", format, "--out", "-")
+		_, leaves[format], _ = nodestorm(t, "report", dir, "--format", format, "--out-file", "-")
 	}
 	_, leaves["issue"], _ = nodestorm(t, "report", dir, "--issue")
 	_, leaves["text"], _ = nodestorm(t, "report", dir, "-o", "text")
@@ -52,14 +52,14 @@ func TestNothingLeavesWithCredentials(t *testing.T) {
 		_, leaves["matrix as "+format], _ = nodestorm(t, "matrix", dir, "--format", format)
 	}
 	side := filepath.Join(t.TempDir(), "side.html")
-	nodestorm(t, "report", "--side-by-side", dir, dir, "--out", side)
+	nodestorm(t, "report", "--side-by-side", dir, dir, "--out-file", side)
 	text, err := os.ReadFile(side)
 	if err != nil {
 		t.Fatal(err)
 	}
 	leaves["side by side"] = string(text)
 	archive := filepath.Join(t.TempDir(), "given.tar.gz")
-	nodestorm(t, "bundle", dir, "--out", archive)
+	nodestorm(t, "bundle", dir, "--out-file", archive)
 	for name, text := range unpacked(t, archive) {
 		leaves["bundle, "+filepath.Base(name)] = text
 	}

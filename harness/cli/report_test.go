@@ -143,22 +143,22 @@ func TestReportOfDamagedRuns(t *testing.T) {
 func TestReportUsage(t *testing.T) {
 	dir := aRun(t)
 	for args, want := range map[string]string{
-		"report":                                 "no RUN is named",
-		"report|/none":                           "/none is not there",
-		"report|" + dir + "|--format|pdf":        `-o "pdf": want one of html, text, junit, cucumber`,
-		"report|" + dir + "|--side-by-side":      "compares two runs in html, and 1 are named",
-		"report|" + dir + "|--price|-1":          "--price -1: want euros an hour",
-		"report|" + dir + "/" + run.File:         "no bundle of runs",
-		"bundle":                                 "no RUN is named",
-		"matrix|" + dir + "|--format|pdf":        `-o "pdf": want one of html, md, json, yaml; a file`,
-		"matrix|" + dir + "|--since|" + dir:      "--since " + dir,
-		"matrix|" + dir + "|--status|foo":        `--status "foo": want one of healthy, reproduced, failed, inconclusive, expected, regression, fixed earlier than recorded, not as expected`,
-		"matrix|" + dir + "|--target|nosuch":     `--target "nosuch": no run's target has this text; there are karpenter@v1.6.4`,
-		"matrix|" + dir + "|--system|foo":        `--system "foo": want one of hetzner, clusterapi, karpenter`,
-		"matrix|" + dir + "|--provider|foo":      `--provider "foo": want one of clusterapi, `,
-		"matrix|--track-record|--target|a":       "--track-record notes all runs: leave out what filters them",
-		"recheck|" + dir + "/" + run.File:        "no bundle of runs",
-		"report|" + dir + "|" + dir + "|--out|x": "--out names one file, and there are 2 runs",
+		"report":                                      "no RUN is named",
+		"report|/none":                                "/none is not there",
+		"report|" + dir + "|--format|pdf":             `-o "pdf": want one of html, text, junit, cucumber`,
+		"report|" + dir + "|--side-by-side":           "compares two runs in html, and 1 are named",
+		"report|" + dir + "|--price|-1":               "--price -1: want euros an hour",
+		"report|" + dir + "/" + run.File:              "no bundle of runs",
+		"bundle":                                      "no RUN is named",
+		"matrix|" + dir + "|--format|pdf":             `-o "pdf": want one of html, md, json, yaml; a file`,
+		"matrix|" + dir + "|--since|" + dir:           "--since " + dir,
+		"matrix|" + dir + "|--status|foo":             `--status "foo": want one of healthy, reproduced, failed, inconclusive, expected, regression, fixed earlier than recorded, not as expected`,
+		"matrix|" + dir + "|--target|nosuch":          `--target "nosuch": no run's target has this text; there are karpenter@v1.6.4`,
+		"matrix|" + dir + "|--system|foo":             `--system "foo": want one of hetzner, clusterapi, karpenter`,
+		"matrix|" + dir + "|--provider|foo":           `--provider "foo": want one of clusterapi, `,
+		"matrix|--track-record|--target|a":            "--track-record notes all runs: leave out what filters them",
+		"recheck|" + dir + "/" + run.File:             "no bundle of runs",
+		"report|" + dir + "|" + dir + "|--out-file|x": "--out-file names one file, and there are 2 runs",
 	} {
 		if code, stdout, stderr := nodestorm(t, strings.Split(args, "|")...); code != cli.Usage || stdout != "" || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: status %d, %q, %q; want %q", args, code, stdout, stderr, want)
@@ -188,7 +188,7 @@ func TestBundle(t *testing.T) {
 	}
 	reseal(t, dir)
 	archive := filepath.Join(t.TempDir(), "given.tar.gz")
-	code, stdout, stderr := nodestorm(t, "bundle", dir, "--out", archive)
+	code, stdout, stderr := nodestorm(t, "bundle", dir, "--out-file", archive)
 	if code != cli.AsExpected || !strings.Contains(stdout, "1 run, 5 credentials removed") || stderr != "" {
 		t.Fatalf("status %d, %q, %q", code, stdout, stderr)
 	}
@@ -225,7 +225,7 @@ func TestBundleOfAChangedRun(t *testing.T) {
 	}
 	write(t, path, strings.Replace(string(text), `"version": "v1.6.4"`, `"version": "v1.7.0"`, 1), 0o600)
 	archive := filepath.Join(t.TempDir(), "given.tar.gz")
-	if code, _, stderr := nodestorm(t, "bundle", dir, "--out", archive); code != cli.AsExpected {
+	if code, _, stderr := nodestorm(t, "bundle", dir, "--out-file", archive); code != cli.AsExpected {
 		t.Fatalf("status %d, %q", code, stderr)
 	}
 	code, stdout, stderr := nodestorm(t, "recheck", archive, "--json")
@@ -320,7 +320,7 @@ func TestMatrix(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	out := filepath.Join(filepath.Dir(dir), "matrix.json")
-	if code, _, stderr := nodestorm(t, "matrix", dir, "-o", "json", "--out", out); code != cli.AsExpected || stderr != "" {
+	if code, _, stderr := nodestorm(t, "matrix", dir, "-o", "json", "--out-file", out); code != cli.AsExpected || stderr != "" {
 		t.Fatalf("status %d, %q", code, stderr)
 	}
 	code, stdout, stderr := nodestorm(t, "matrix", dir, "--format", "md", "--since", out)
@@ -350,7 +350,7 @@ func TestMatrixForms(t *testing.T) {
 		t.Errorf("status %d, %q, %q", code, stdout, stderr)
 	}
 	file := filepath.Join(t.TempDir(), "matrix.html")
-	if code, _, stderr := nodestorm(t, "matrix", dir, "--out", file); code != cli.AsExpected {
+	if code, _, stderr := nodestorm(t, "matrix", dir, "--out-file", file); code != cli.AsExpected {
 		t.Error(stderr)
 	}
 	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(strings.ToLower(string(text)), "<!doctype html") {
@@ -394,7 +394,7 @@ func TestArchivesAreRuns(t *testing.T) {
 	newBench(t)
 	dir := aRun(t)
 	archive := filepath.Join(t.TempDir(), "runs.tar.gz")
-	if code, _, stderr := nodestorm(t, "bundle", dir, "--out", archive); code != cli.AsExpected {
+	if code, _, stderr := nodestorm(t, "bundle", dir, "--out-file", archive); code != cli.AsExpected {
 		t.Fatal(stderr)
 	}
 	for _, of := range []string{

@@ -5,9 +5,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,6 +26,7 @@ import (
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/world"
+	"nodestorm/reports/wording"
 )
 
 // Exit statuses, see package exit.
@@ -122,7 +125,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func newRoot(e *console.Console) *cobra.Command {
 	root := console.Group(&cobra.Command{
 		Use:           "nodestorm",
-		Short:         "Replay documented failures of Kubernetes node autoscalers against real builds, in virtual time",
+		Short:         "Replay documented failures of Kubernetes node autoscalers in virtual time",
 		Version:       ownVersion().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -147,7 +150,26 @@ func newRoot(e *console.Console) *cobra.Command {
 	}
 	root.AddCommand(helpTopics()...)
 	e.WordsFlags(root)
+	root.SetUsageTemplate(strings.NewReplacer(
+		".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth), "for more information about a command", "for details",
+	).Replace(root.UsageTemplate()))
+	root.SetHelpFunc(wrapped(root.HelpFunc()))
 	return root
+}
+
+// helpWidth is that of help, in columns.
+const helpWidth = 80
+
+// wrapped shows help with its paragraphs no wider than helpWidth.
+func wrapped(help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(c *cobra.Command, args []string) {
+		was := c.Long
+		defer func() { c.Long = was }()
+		if c.Runnable() { // topics are files, and stay as they are
+			c.Long = wording.Wrap(c.Long, helpWidth)
+		}
+		help(c, args)
+	}
 }
 
 // finishDefaults makes cobra's own commands refuse what they do not know, as ours do.

@@ -19,13 +19,13 @@ var topics = []struct {
 	examples         []string // below features/examples
 	faults           *fault.List
 }{
-	{"faults", "Format: what goes wrong in a cloud that is served alone (cloud hcloud, cloud externalgrpc)",
-		"nodestorm cloud hcloud --faults FILE --check reports what is wrong with one, and lists what is allowed. In features\n" +
+	{"faults", "Format: faults of a cloud that is served alone",
+		"nodestorm cloud hcloud --faults FILE --check tells what is wrong with one, and lists what is allowed. In features\n" +
 			"faults are sentences instead: nodestorm sentences fault.",
 		[]string{"faults-hcloud.yaml", "faults-externalgrpc.yaml"}, cloudfault.Faults},
-	{"rules", "Format: what goes wrong on the way to an API server (proxy)",
-		"nodestorm proxy --rules FILE --check reports what is wrong with one.", []string{"rules.yaml"}, apifault.Rules},
-	{"orders", "Format: the order in which an installer brings up a cluster (run --order)",
+	{"rules", "Format: faults on the way to an API server (proxy)",
+		"nodestorm proxy --rules FILE --check tells what is wrong with one.", []string{"rules.yaml"}, apifault.Rules},
+	{"orders", "Format: the order of an installer (run --order)",
 		"nodestorm run --tags @kubespray --target kubespray@mine --order FILE checks it before anything starts. The orders that\n" +
 			"are built in are in harness/program/installer.", []string{"order.yaml", "order-add-on.yaml"}, nil},
 }

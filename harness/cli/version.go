@@ -41,9 +41,10 @@ func (v versions) String() string { return v.Version + " " + v.Go }
 func newVersion(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "version",
-		Short: "Show how this nodestorm was built, and its Kubernetes",
-		Args:  console.Exactly(0),
+		Use:     "version",
+		Short:   "Show how this nodestorm was built, and its Kubernetes",
+		Example: "  nodestorm version -o json",
+		Args:    console.Exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			v := ownVersion()
 			// A test's program knows no commit and asks around it, for which a moment is enough.

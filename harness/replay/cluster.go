@@ -127,18 +127,18 @@ func (r Request) checkMachines() error {
 		return nil
 	}
 	if r.Cluster != Kind {
-		return fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s", Containers, Kind)
+		return fmt.Errorf("--cloud-machines %s: they join a cluster of kind, in real time: want --cluster %s", Containers, Kind)
 	}
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
 		has := cloud.Implied(r.Target.Provider) || sentences.System(pickle) != ""
 		for _, step := range pickle {
 			// mutant: simulated machines' steps are played on containers
 			if simulatedOnly.MatchString(step.Text) {
-				return fmt.Errorf("--machines %s: %q is of simulated machines only", Containers, step.Text)
+				return fmt.Errorf("--cloud-machines %s: %q is of simulated machines only", Containers, step.Text)
 			}
 		}
 		if !has {
-			return fmt.Errorf("--machines %s: the scenario has no cloud with instances; Karpenter's has some with --cloud %s",
+			return fmt.Errorf("--cloud-machines %s: the scenario has no cloud with instances; Karpenter's has some with --cloud %s",
 				Containers, builds.Instances)
 		}
 		return nil

@@ -15,7 +15,8 @@ import (
 var _ = Commands.Add(console.Standalone, newCloud)
 
 func newCloud(e *console.Console) *cobra.Command {
-	c := console.Group(&cobra.Command{Use: "cloud", Short: "Serve a fake cloud to any client"})
+	c := console.Group(&cobra.Command{Use: "cloud", Short: "Serve a fake cloud to any client",
+		Example: "  HCLOUD_TOKEN=any nodestorm cloud hcloud\n  nodestorm cloud externalgrpc --groups groups.yaml"})
 	for _, k := range clouds.Kinds {
 		if k.Alone != nil {
 			c.AddCommand(cloudAlone(e, k))
@@ -29,14 +30,13 @@ func cloudAlone(e *console.Console, k *live.Kind) *cobra.Command {
 	var o live.Options
 	var json bool
 	c := &cobra.Command{Use: k.Alone.Command, Short: k.Alone.Short, Long: k.Alone.Long, Example: k.Alone.Example, Args: console.Exactly(0)}
-	c.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:0", "`address` on loopback to listen on; port 0 is a free one")
-	c.Flags().BoolVar(&o.Everywhere, "everywhere", false, "let --listen be an address beyond loopback: in a container, whose network is "+
-		"its own")
-	c.Flags().StringVar(&o.State, "state", "", "`file` that keeps the cloud; it is written where there is none")
-	c.Flags().StringVar(&o.Faults, "faults", "", "`file` with faults: nodestorm help faults")
+	c.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:0", "`ADDRESS` on loopback to listen on; port 0 is a free one")
+	c.Flags().BoolVar(&o.Everywhere, "everywhere", false, "allow --listen beyond loopback, for a container with its own network")
+	c.Flags().StringVar(&o.State, "state", "", "`FILE` that keeps the cloud; it is written where there is none")
+	c.Flags().StringVar(&o.Faults, "faults", "", "`FILE` with faults: nodestorm help faults")
 	c.Flags().BoolVar(&o.Check, "check", false, "check the files and end")
-	c.Flags().Uint64Var(&o.Seed, "seed", 1, "what all randomness derives from")
-	c.Flags().StringVar(&o.History, "history", "", "new `file` for the record of all calls and what the cloud did")
+	c.Flags().Uint64Var(&o.Seed, "seed", 1, "seed `N` of all randomness")
+	c.Flags().StringVar(&o.History, "history", "", "new `FILE` for the history of all calls and what the cloud did")
 	e.OutputFlags(c, &json)
 	serving := k.Alone.New(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {

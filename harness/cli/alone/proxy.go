@@ -27,16 +27,18 @@ func newProxy(e *console.Console) *cobra.Command {
 with the client's own credentials that goes through the proxy, prints what its
 rules do, and ends with Ctrl-C. Status 3: a rule made no difference.`,
 		Example: `  nodestorm proxy --rules rules.yaml --check
-  nodestorm proxy --kubeconfig ~/.kube/autoscaler --rules rules.yaml --out proxied.kubeconfig`,
+  nodestorm proxy --kubeconfig ~/.kube/autoscaler --rules rules.yaml \
+    --out-file proxied.kubeconfig`,
 		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error { return serveProxy(e, c, o) },
 	}
-	c.Flags().StringVar(&o.Kubeconfig, "kubeconfig", "", "`file` with the client's way to the API server; its current context counts")
-	c.Flags().StringVar(&o.Writer, "writer-kubeconfig", "", "`file` of whom the rules otherWriter and staleList call as; empty: the client")
-	c.Flags().StringVar(&o.Rules, "rules", "", "`file` with the rules: nodestorm help rules")
-	c.Flags().BoolVar(&o.check, "check", false, "check the rules, with --kubeconfig against what the API server serves, and end")
-	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` on loopback to listen on; port 0 is a free one")
-	c.Flags().StringVar(&o.out, "out", "", "`file` for the kubeconfig that goes through the proxy; empty: a temporary one")
+	c.Flags().StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig `FILE` of the client")
+	c.Flags().StringVar(&o.Writer, "writer-kubeconfig", "", "kubeconfig `FILE` for the rules otherWriter and staleList; default: the client's")
+	c.Flags().StringVar(&o.Rules, "rules", "", "`FILE` with the rules: nodestorm help rules")
+	c.Flags().BoolVar(&o.check, "check", false, "check the rules, with --kubeconfig also against the API server, and end")
+	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "`ADDRESS` on loopback to listen on; port 0 is a free one")
+	c.Flags().StringVar(&o.out, "out-file", "", "`FILE` for the kubeconfig through the proxy; default: a temporary one")
+	e.RenamedFlag(c, "out", "out-file")
 	return c
 }
 

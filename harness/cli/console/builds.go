@@ -12,9 +12,9 @@ import (
 
 // HowFlags are those that say how to build what is there.
 func HowFlags(c *cobra.Command, q *buildstore.Request) {
-	c.Flags().StringVar(&q.Package, "package", "", "main `package` below the source's root")
-	c.Flags().StringVar(&q.Provider, "provider", "", "`cloud` that the build is for; if there is one tag, that is it")
-	c.Flags().StringArrayVar(&q.Tags, "tags", nil, "Go build `tags`, with commas between them; each --tags is a build of its own")
+	c.Flags().StringVar(&q.Package, "package", "", "main `PACKAGE` below the root of the source")
+	c.Flags().StringVar(&q.Provider, "provider", "", "cloud `PROVIDER` to compile in; if there is one tag, that is it")
+	c.Flags().StringArrayVar(&q.Tags, "tags", nil, "Go build `TAGS`, separated by commas; each --tags is a build")
 }
 
 // CompleteTargets offers what is in the store and what the catalogue names.

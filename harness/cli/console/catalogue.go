@@ -38,8 +38,9 @@ type wrongFolder struct {
 // CatalogueFlags are those of the commands that take a catalogue.
 func (e *Console) CatalogueFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&e.Own.Folders, "catalogue", nil,
-		"`folder` with features and records of your own, beside those that are built in, or a checkout of nodestorm, in their place; also "+
+		"`FOLDER` with your own features and records, beside the built-in ones, or a checkout of nodestorm, in their place; also "+
 			EnvCatalogue)
+	alias(c, "catalog", "catalogue", func() {})
 	_ = c.MarkFlagDirname("catalogue")
 	c.Flags().BoolVar(&e.Own.NoBuiltin, "no-builtin", false, "leave out the features and records that are built in")
 }
@@ -127,8 +128,7 @@ func (e *Console) Unchecked() (*scenarios.Catalogue, error) {
 }
 
 // TagsUsage describes the flag --tags.
-const TagsUsage = "tag `expression`: \"@karpenter and not (@issue-7515 or @issue-2266)\"; " +
-	"also godog's old form, \"@karpenter && ~@issue-7515\""
+const TagsUsage = "only scenarios with these tags: an `EXPRESSION` such as \"@karpenter and not @issue-7515\""
 
 // CompleteIDs offers the scenarios that are not on the command line yet.
 func (e *Console) CompleteIDs(_ *cobra.Command, ids []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -12,7 +12,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
 
@@ -44,7 +43,7 @@ func (o *formatFlag) Type() string { return "format" }
 
 func (o *formatFlag) Set(form string) error {
 	if !slices.Contains(o.allowed, form) {
-		return fmt.Errorf("%q: want %s; a file to write is named with --out, where there is one", form, strings.Join(o.allowed, ", "))
+		return fmt.Errorf("%q: want %s; a file to write is named with --out-file, where there is one", form, strings.Join(o.allowed, ", "))
 	}
 	o.e.Form = form
 	*o.machine = form != AsWide
@@ -55,7 +54,7 @@ func (o *formatFlag) Set(form string) error {
 // in words or a table, and for programs as json and yaml; more names further forms.
 func (e *Console) OutputFlags(c *cobra.Command, asJSON *bool, more ...string) {
 	o := &formatFlag{e: e, allowed: append([]string{AsJSON, AsYAML}, more...), machine: asJSON}
-	c.Flags().VarP(o, "output", "o", "`FORMAT` of what is printed: "+strings.Join(o.allowed, ", "))
+	c.Flags().VarP(o, "output", "o", "output `FORMAT`: "+strings.Join(o.allowed, ", "))
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(o.allowed, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().BoolVar(asJSON, "json", false, "print JSON, as -o json")
 	Hide(c, "json")
@@ -66,14 +65,9 @@ func (e *Console) OutputFlags(c *cobra.Command, asJSON *bool, more ...string) {
 // and its short form --json.
 func (e *Console) FormatFlags(c *cobra.Command, format *string, usual string, formats []string) {
 	var asJSON bool
-	c.Flags().StringVarP(format, "output", "o", usual, "`FORMAT`, also --format: "+strings.Join(formats, ", "))
+	c.Flags().StringVarP(format, "output", "o", usual, "output `FORMAT`: "+strings.Join(formats, ", "))
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == "format" {
-			name = "output"
-		}
-		return pflag.NormalizedName(name)
-	})
+	alias(c, "format", "output", func() {})
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, as -o json")
 	Hide(c, "json")
 	Alone(c, "json", "output")
@@ -85,7 +79,7 @@ func (e *Console) FormatFlags(c *cobra.Command, format *string, usual string, fo
 		case asJSON:
 			*format = AsJSON
 		case *format != usual && !slices.Contains(formats, *format):
-			return exit.UsageError(fmt.Errorf("-o %q: want one of %s; a file to write is named with --out", *format, strings.Join(formats, ", ")))
+			return exit.UsageError(fmt.Errorf("-o %q: want one of %s; a file to write is named with --out-file", *format, strings.Join(formats, ", ")))
 		}
 		if *format == AsYAML {
 			*format, e.Form = AsJSON, AsYAML
@@ -179,9 +173,9 @@ func (e *Console) Table(width, need int, rows [][]string) error {
 
 // WordsFlags are -q and -v of all commands.
 func (e *Console) WordsFlags(c *cobra.Command) {
-	c.PersistentFlags().BoolVarP(&e.Quiet, "quiet", "q", false, "say less: no progress and no remarks, only results and what is wrong")
+	c.PersistentFlags().BoolVarP(&e.Quiet, "quiet", "q", false, "print results and errors only")
 	c.PersistentFlags().BoolVarP(&e.Verbose, "verbose", "v", false,
-		"say more: a line for each step and each stage, which builds are used, where runs are kept")
+		"print every step and stage, builds and folders of runs")
 }
 
 // CheckWords finds what is wrong with -q and -v.

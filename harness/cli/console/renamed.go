@@ -35,13 +35,18 @@ func (e *Console) Current(args []string) []string {
 
 // RenamedFlag has a flag of a command work under an old name too, see renamedCommands.
 func (e *Console) RenamedFlag(c *cobra.Command, old, now string) {
+	alias(c, old, now, func() { e.noteRenamed("--"+old, "--"+now) })
+}
+
+// alias has a flag of a command work under another name too; used is called when it does.
+func alias(c *cobra.Command, other, name string, used func()) {
 	before := c.Flags().GetNormalizeFunc()
-	c.Flags().SetNormalizeFunc(func(f *pflag.FlagSet, name string) pflag.NormalizedName {
-		if name == old {
-			e.noteRenamed("--"+old, "--"+now)
-			name = now
+	c.Flags().SetNormalizeFunc(func(f *pflag.FlagSet, called string) pflag.NormalizedName {
+		if called == other {
+			used()
+			called = name
 		}
-		return before(f, name)
+		return before(f, called)
 	})
 }
 

@@ -130,6 +130,5 @@ func CheckOut(out string) (from string, err error) {
 func UploadFlag(c *cobra.Command, u *archive.Upload) {
 	u.Scratch = Scratch
 	c.Flags().StringVar(&u.Where, archive.Flag, "",
-		"keep what is in --out in `BUCKET`, s3://NAME/PREFIX, too, as an archive, when all is over; credentials are AWS's, from the "+
-			"environment or their file")
+		"also keep --out as an archive in `BUCKET`, s3://NAME/PREFIX, with AWS credentials")
 }

@@ -29,9 +29,9 @@ type Shard struct {
 
 func (h *Shard) AddFlags(c *cobra.Command) {
 	c.Flags().StringVar(&h.Text, "shard", "",
-		"only the `i/N`-th part, by how long replays are expected to take; job/N: the one of the index of a Kubernetes Job's pod")
+		"only part `I/N`, of equal duration; job/N: by the index of a Job's pod")
 	c.Flags().StringArrayVar(&h.Durations, "durations", nil,
-		"stored runs, or a matrix in JSON, at `PATH`: how long replays take; default: as when they were last verified")
+		"runs or a JSON matrix at `PATH` with durations; default: the last verification")
 }
 
 // Choose returns the records with those targets that are this shard's, and begins to keep

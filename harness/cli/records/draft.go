@@ -55,9 +55,10 @@ off, have prefixes and colours of kubectl logs and stern, or come out of a text 
 Values of variables, secrets, annotations and what looks like a credential stay out.
 
 Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
-		Example: `  kubectl cluster-info dump --all-namespaces --output-directory dump
-  kubectl logs -n kube-system deploy/cluster-autoscaler --prefix > autoscaler.log
-  nodestorm draft --dump dump --log autoscaler.log --out mine.feature
+		Example: `  kubectl cluster-info dump --all-namespaces --out-fileput-directory dump
+  kubectl logs -n kube-system deploy/cluster-autoscaler --prefix \
+    > autoscaler.log
+  nodestorm draft --dump dump --log autoscaler.log --out-file mine.feature
   kubectl get events -A -o yaml | nodestorm draft --events -
   nodestorm draft --audit-log audit.log --autoscaler karpenter --json`,
 		Args: console.Exactly(0),
@@ -70,17 +71,18 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 		},
 	}
 	for kind, what := range map[draft.Kind]string{
-		draft.AuditLog: "kube-apiserver's audit log, a `FILE` of an event in JSON a line",
-		draft.Events:   "a `FILE` of what kubectl get events prints, as a table or with -o yaml or json",
-		draft.Log:      "the autoscaler's log, a `FILE`",
-		draft.Dump:     "a `FOLDER` of kubectl cluster-info dump or a must-gather, or a file of kubectl get -o yaml or json",
+		draft.AuditLog: "`FILE` with kube-apiserver's audit log in JSON",
+		draft.Events:   "`FILE` with the output of kubectl get events, in any format",
+		draft.Log:      "`FILE` with the autoscaler's log",
+		draft.Dump:     "`FOLDER` of cluster-info dump or must-gather, or a file of kubectl get -o yaml",
 	} {
 		o.paths[kind] = c.Flags().StringArray(string(kind), nil, what)
 		_ = c.MarkFlagFilename(string(kind))
 	}
-	c.Flags().StringVar(&o.out, "out", "", "`FILE`.feature to write; without it the draft is printed")
-	_ = c.MarkFlagFilename("out", "feature")
-	c.Flags().StringVar(&o.program, "autoscaler", "", "whose failure it is, karpenter or cluster-autoscaler, if the sources do not tell")
+	c.Flags().StringVar(&o.out, "out-file", "", "`FILE.feature` to write; without it the draft is printed")
+	e.RenamedFlag(c, "out", "out-file")
+	_ = c.MarkFlagFilename("out-file", "feature")
+	c.Flags().StringVar(&o.program, "autoscaler", "", "`PROGRAM` that failed, if the sources do not say: karpenter or cluster-autoscaler")
 	_ = c.RegisterFlagCompletionFunc("autoscaler", cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler},
 		cobra.ShellCompDirectiveNoFileComp))
 	e.OutputFlags(c, &o.asJSON)
@@ -103,7 +105,7 @@ func (o draftOptions) write(e *console.Console, ctx context.Context, sources []d
 		return exit.UsageError(fmt.Errorf("--autoscaler %q: want %s or %s", o.program, draft.Karpenter, draft.ClusterAutoscaler))
 	}
 	if _, err := os.Lstat(o.out); o.out != "" && !errors.Is(err, fs.ErrNotExist) {
-		return exit.UsageError(fmt.Errorf("--out %s is there already; name another file", o.out))
+		return exit.UsageError(fmt.Errorf("--out-file %s is there already; name another file", o.out))
 	}
 	status, began := e.NewLine(), time.Now()
 	cluster, err := draft.Read(ctx, sources, func(what string) {
@@ -121,7 +123,7 @@ func (o draftOptions) write(e *console.Console, ctx context.Context, sources []d
 	}
 	if o.out != "" {
 		if err := os.WriteFile(o.out, []byte(d.Feature), 0o644); err != nil {
-			return exit.UsageError(fmt.Errorf("--out: %w; name a file in a folder that can be written", err))
+			return exit.UsageError(fmt.Errorf("--out-file: %w; name a file in a folder that can be written", err))
 		}
 		d.File = o.out
 	}

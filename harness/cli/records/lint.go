@@ -26,6 +26,7 @@ what has the name of a feature beside it, or a record's fields. Of a checkout of
 its own features and records are looked at.
 
 Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
+		Example: "  nodestorm lint failures\n  nodestorm lint mine.feature",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && len(e.Own.Folders) == 0 {
 				return exit.UsageError(fmt.Errorf("no DIR is named: %s", c.UseLine()))

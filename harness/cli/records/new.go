@@ -79,8 +79,8 @@ A file that is there already is left alone.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&dir, "dir", ".", "`folder` to write into")
-	c.Flags().StringVar(&system, "system", exampleSystems[0], "what fails: a `system` of "+strings.Join(exampleSystems, ", "))
+	c.Flags().StringVar(&dir, "dir", ".", "`FOLDER` to write into")
+	c.Flags().StringVar(&system, "system", exampleSystems[0], "`SYSTEM` that fails: "+strings.Join(exampleSystems, ", "))
 	_ = c.MarkFlagDirname("dir")
 	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(exampleSystems, cobra.ShellCompDirectiveNoFileComp))
 	return c

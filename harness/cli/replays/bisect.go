@@ -39,10 +39,13 @@ with it side by side, and a text in Markdown for upstream.
 "nodestorm bisect step" is for a script of git bisect run.
 
 Exit status: 0 the first release or commit is found, 1 several could be it or nothing
-changes, 2 usage (also: the refs are the wrong way round), 3 an end has no verdict.`,
-		Example: `  nodestorm bisect karpenter-7515-not-ready-noexecute --module sigs.k8s.io/karpenter --good v1.7.0 --bad v1.6.4
-  nodestorm bisect karpenter-7515-not-ready-noexecute --source ~/src/karpenter --good v1.7.0 --bad v1.6.4
-  nodestorm bisect clusterapi-9132-whole-increase --source https://github.com/kubernetes/autoscaler \
+changes, 2 usage (also: the refs are the wrong way round), 3 an end cannot be told.`,
+		Example: `  nodestorm bisect karpenter-7515-not-ready-noexecute \
+    --module sigs.k8s.io/karpenter --good v1.7.0 --bad v1.6.4
+  nodestorm bisect karpenter-7515-not-ready-noexecute \
+    --source ~/src/karpenter --good v1.7.0 --bad v1.6.4
+  nodestorm bisect clusterapi-9132-whole-increase \
+    --source https://github.com/kubernetes/autoscaler \
     --good cluster-autoscaler-1.33.0 --bad cluster-autoscaler-1.36.1`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -53,14 +56,16 @@ changes, 2 usage (also: the refs are the wrong way round), 3 an end has no verdi
 		},
 	}
 	b.addFlags(c)
-	c.Flags().StringVar(&b.From.Dir, "source", "", "the git `repository`: a folder, bare or not, or a URL")
-	c.Flags().StringVar(&b.From.Module, "module", "", "the Go `module` whose releases are asked, without a repository")
-	c.Flags().StringVar(&b.Good, "good", "", "`tag`, branch or commit without the failure; of a module a version")
-	c.Flags().StringVar(&b.Bad, "bad", "", "`tag`, branch or commit with the failure; of a module a version")
-	c.Flags().BoolVar(&b.Releases, "releases", false, "stop at the release, and ask no commits")
-	c.Flags().BoolVar(&b.Every, "every", false, "ask every release between, also those that the search does not need")
-	c.Flags().BoolVar(&b.FirstParent, "first-parent", false, "follow the branch that was merged into only: the answer can be a merge")
-	c.Flags().BoolVar(&b.Anew, "anew", false, "forget what an earlier call has learned")
+	c.Flags().StringVar(&b.From.Dir, "source", "", "git `REPOSITORY`: a folder, bare or not, or a URL")
+	c.Flags().StringVar(&b.From.Module, "module", "", "Go `MODULE` whose releases are tried, without a repository")
+	c.Flags().StringVar(&b.Good, "good", "", "`REF` without the failure: a tag, branch or commit; of a module a version")
+	c.Flags().StringVar(&b.Bad, "bad", "", "`REF` with the failure: a tag, branch or commit; of a module a version")
+	c.Flags().BoolVar(&b.Releases, "releases", false, "stop at the release, and try no commits")
+	c.Flags().BoolVar(&b.Every, "all-releases", false, "try every release between, also those that the search does not need")
+	e.RenamedFlag(c, "every", "all-releases")
+	c.Flags().BoolVar(&b.FirstParent, "first-parent", false, "follow the main branch only: the answer can be a merge")
+	c.Flags().BoolVar(&b.Anew, "fresh", false, "ignore what an earlier call has found")
+	e.RenamedFlag(c, "anew", "fresh")
 	e.OutputFlags(c, &b.asJSON)
 	c.AddCommand(newBisectStep(e))
 	return c

@@ -45,12 +45,13 @@ func (b *bisection) addFlags(c *cobra.Command) {
 	b.addManifest(c)
 	c.ValidArgsFunction = b.CompleteIDs
 	c.Flags().StringVar(&b.autoscaler, "autoscaler", "",
-		"what a FILE.feature is about, karpenter or cluster-autoscaler; a record says it itself")
+		"`PROGRAM` that a FILE.feature is about: karpenter or cluster-autoscaler")
 	_ = c.RegisterFlagCompletionFunc("autoscaler",
 		cobra.FixedCompletions([]string{draft.Karpenter, draft.ClusterAutoscaler}, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().IntVar(&b.Rules.Healthy, "healthy-runs", 1,
-		"how many healthy runs show that the failure is not there; of one that does not always come, more")
-	c.Flags().IntVar(&b.Rules.Doubts, "doubts", 3, "how many inconclusive runs skip a build")
+		"`N` healthy runs show that the failure is gone; more for one that is rare")
+	c.Flags().IntVar(&b.Rules.Doubts, "max-inconclusive", 3, "skip a build after `N` inconclusive runs")
+	b.RenamedFlag(c, "doubts", "max-inconclusive")
 	console.HowFlags(c, &b.From)
 }
 
@@ -65,7 +66,7 @@ func exactlyOneScenario(c *cobra.Command, args []string) error {
 func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	switch {
 	case b.Rules.Healthy < 1 || b.Rules.Doubts < 1:
-		return exit.UsageError(fmt.Errorf("--healthy-runs %d, --doubts %d: want 1 or more", b.Rules.Healthy, b.Rules.Doubts))
+		return exit.UsageError(fmt.Errorf("--healthy-runs %d, --max-inconclusive %d: want 1 or more", b.Rules.Healthy, b.Rules.Doubts))
 	case len(b.From.Tags) > 1:
 		return exit.UsageError(errors.New("several --tags are several builds, and one is played: put commas between the tags of one build"))
 	}

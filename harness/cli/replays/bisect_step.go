@@ -30,14 +30,16 @@ func newBisectStep(e *console.Console) *cobra.Command {
 		Short: "Build and play what is checked out, for a script of git bisect run",
 		Long: `Build and play what is checked out in a folder, for a script of git bisect run.
 
-Exit status: 0 the failure does not show, 1 it does, 125 this one has no verdict (it
-does not build, or the runs were inconclusive), 128 none could have one, which ends git bisect
-run. With --mended 0 and 1 are the other way round: to find what mended it, git bisect's
+Exit status: 0 the failure does not show, 1 it does, 125 this one cannot be told (it
+does not build, or the runs were inconclusive), 128 nothing can, which ends git bisect
+run. With --invert 0 and 1 are the other way round: to find what mended it, git bisect's
 "new" is healthy.`,
 		Example: `  git bisect start v1.7.0 v1.6.4
   git bisect run nodestorm bisect step karpenter-3038-forced-deletion --source .
   git bisect start --term-old=broken --term-new=mended v1.7.0 v1.6.4
-  git bisect run nodestorm bisect step karpenter-7515-not-ready-noexecute --source . --mended`,
+  git bisect run nodestorm bisect step karpenter-7515-not-ready-noexecute \
+    --source . \
+    --invert`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, args []string) error {
 			status, err := b.step(c, args[0])
@@ -56,8 +58,9 @@ run. With --mended 0 and 1 are the other way round: to find what mended it, git 
 		},
 	}
 	b.addFlags(c)
-	c.Flags().StringVar(&b.From.Dir, "source", "", "the checkout, a `folder`")
-	c.Flags().BoolVar(&mended, "mended", false, "0 while the failure shows, 1 from when on it does not")
+	c.Flags().StringVar(&b.From.Dir, "source", "", "`FOLDER` of the checkout")
+	c.Flags().BoolVar(&mended, "invert", false, "exit 0 if the failure shows, 1 if it does not")
+	e.RenamedFlag(c, "mended", "invert")
 	// A wrong flag is no answer about a commit.
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &exit.Error{Code: gitStop, Err: console.WrongFlag(c, err)}

@@ -61,19 +61,23 @@ Sites: %s.
 
 Exit status: 0 nothing was found that is not documented, 1 something was, 2 usage.`,
 			strings.Join(schedule.Profiles(), "; "), strings.Join(schedule.Sites(), ", ")),
-		Example: `  nodestorm explore --target karpenter@v1.14.1 --cloud instances --for 30m
+		Example: `  nodestorm explore --target karpenter@v1.14.1 --cloud instances \
+    --duration 30m
   nodestorm explore --target cluster-autoscaler@1.36.1 --profile outage --seed 7
-  nodestorm explore shrink reports/out/explore/schedules/12/schedule-12.yaml --key no-overshoot --target karpenter@v1.14.1
+  nodestorm explore shrink schedule-12.yaml \
+    --invariant no-overshoot --target karpenter@v1.14.1
   nodestorm explore print schedule.yaml > mine.feature`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return x.run(c) },
 	}
 	x.addTarget(c)
 	x.parallel.addFlags(c)
-	c.Flags().StringVar(&x.settings.Profile, "profile", "small", "what is done, and how much: small, churn, outage or upgrade")
-	c.Flags().StringSliceVar(&x.settings.Faults, "faults", nil, "only faults with this `text`, or one of several, in their sentences")
-	c.Flags().DurationVar(&x.lasts, "for", 30*time.Minute, "how long to search, a `DURATION` of real time")
-	c.Flags().IntVar(&x.settings.Again, "again", 9, "how often to play again what shows a suspect first")
+	c.Flags().StringVar(&x.settings.Profile, "profile", "small", "`PROFILE` of what is done, and how much: small, churn, outage or upgrade")
+	c.Flags().StringSliceVar(&x.settings.Faults, "faults", nil, "only faults with `TEXT` in their sentences; several with commas")
+	c.Flags().DurationVar(&x.lasts, "duration", 30*time.Minute, "search for `DURATION` of real time")
+	e.RenamedFlag(c, "for", "duration")
+	c.Flags().IntVar(&x.settings.Again, "replays", 9, "replay what shows a new suspect `N` times")
+	e.RenamedFlag(c, "again", "replays")
 	e.OutputFlags(c, &x.asJSON)
 	c.AddCommand(newExploreShrink(e), newExplorePrint(e))
 	return c
@@ -85,17 +89,17 @@ func (x *exploration) addTarget(c *cobra.Command) {
 	_ = c.Flags().Set("out", filepath.Join("reports", "out", "explore"))
 	c.Flags().Lookup("out").DefValue = filepath.Join("reports", "out", "explore")
 	x.Console.CatalogueFlags(c)
-	c.Flags().StringVar(&x.settings.Target, "target", "", "build to search, `NAME@VERSION`")
+	c.Flags().StringVarP(&x.settings.Target, "target", "t", "", "build to search, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	x.addRace(c)
 	c.Flags().StringVar(&x.Cloud, "cloud", "",
-		"`cloud` of the site: externalgrpc, hetzner or clusterapi of Cluster Autoscaler, kwok or instances of Karpenter")
+		"simulated `CLOUD`: externalgrpc, hetzner or clusterapi for Cluster Autoscaler, kwok or instances for Karpenter")
 }
 
 // prepare finds the build and all that can be wrong before anything starts.
 func (x *exploration) prepare(c *cobra.Command) (err error) {
 	if x.settings.Again < 0 {
-		return exit.UsageError(fmt.Errorf("--again %d: want 0 or more", x.settings.Again))
+		return exit.UsageError(fmt.Errorf("--replays %d: want 0 or more", x.settings.Again))
 	}
 	if x.settings.Target == "" {
 		return exit.UsageError(errors.New("--target NAME@VERSION is missing, such as karpenter@v1.14.1"))
@@ -185,7 +189,7 @@ func (x *exploration) run(c *cobra.Command) error {
 	return nil
 }
 
-var errTimeIsUp = errors.New("the time that --for gives is up")
+var errTimeIsUp = errors.New("the time that --duration gives is up")
 
 // search plays schedules until the time is up.
 func (x *exploration) search(ctx context.Context, found *explore.Exploration) error {
@@ -211,7 +215,7 @@ func (x *exploration) conclude(s explore.Summary) error {
 		s.Target, s.Site, wording.Counted(s.Plays, "schedule"), s.VirtualHours, s.WallHours, s.Inconclusive, s.Covered)
 	for _, f := range s.Found {
 		file := filepath.Join(x.Out, "schedules", fmt.Sprint(f.First), fmt.Sprintf("schedule-%d.yaml", f.First))
-		as := "not documented: " + oneline.Command("nodestorm", "explore", "shrink", file, "--key", f.Key, "--target", s.Target)
+		as := "not documented: " + oneline.Command("nodestorm", "explore", "shrink", file, "--invariant", f.Key, "--target", s.Target)
 		if f.Known != "" {
 			as = "known as " + f.Known
 		} else {

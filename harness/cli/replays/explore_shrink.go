@@ -36,12 +36,12 @@ type shrinking struct {
 func newExploreShrink(e *console.Console) *cobra.Command {
 	x := &shrinking{exploration: &exploration{session: &session{Console: e}}}
 	c := &cobra.Command{
-		Use:   "shrink SCHEDULE.yaml --key INVARIANT --target NAME@VERSION",
-		Short: "Make a schedule as small as it gets while it breaks the same invariant",
+		Use:   "shrink FILE.yaml --invariant NAME -t NAME@VERSION",
+		Short: "Reduce a schedule that breaks an invariant",
 		Long: fmt.Sprintf(`Leave out acts, groups, faults and time of a schedule, as long as it breaks the same
-invariant in at least %d of %d plays: at first all that came after it was broken. It reports how
-often what is left breaks it, of %d plays, and of %d on each other build that the store has,
-or on those of --on.
+invariant in at least %d of %d plays: at first all that came after it was broken. How often
+what is left breaks it is told of %d plays, and of %d on each other build that the store has,
+or on those of --also-on.
 
 What comes of it is a folder below --out: a feature and a draft of its record, which
 "nodestorm run ID --catalogue FOLDER" plays, the schedule, a run with its page, and
@@ -51,8 +51,10 @@ Several are played at a time if the machine bears it; what is left does not depe
 
 Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or not at all.`,
 			shrink.Shows, shrink.Plays, shrink.RatePlays, shrink.OtherPlays),
-		Example: `  nodestorm explore shrink schedule-12.yaml --key no-leak --target karpenter@v1.14.1
-  nodestorm explore shrink schedule-12.yaml --key liveness --target karpenter@v1.14.1 --on karpenter@v1.7.0`,
+		Example: `  nodestorm explore shrink schedule-12.yaml --invariant no-leak \
+    --target karpenter@v1.14.1
+  nodestorm explore shrink schedule-12.yaml --invariant liveness \
+    --target karpenter@v1.14.1 --also-on karpenter@v1.7.0`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := schedule.Load(args[0])
@@ -60,7 +62,7 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
 				return exit.UsageError(err)
 			}
 			if x.key != explore.Liveness && !invariants.Known(x.key) {
-				return exit.UsageError(fmt.Errorf("--key %q: want %s, or an invariant: nodestorm list --invariants", x.key, explore.Liveness))
+				return exit.UsageError(fmt.Errorf("--invariant %q: want %s, or an invariant: nodestorm list --invariants", x.key, explore.Liveness))
 			}
 			x.settings.Site = s.Site
 			if err := x.prepare(c); err != nil {
@@ -80,15 +82,17 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
 	}
 	x.addTarget(c)
 	x.parallel.addFlags(c)
-	c.Flags().StringVar(&x.key, "key", "", "the `INVARIANT` that it is to break, or "+explore.Liveness)
-	c.Flags().StringSliceVar(&x.on, "on", nil, "builds to play what is left on, `NAME@VERSION`; default: all others that the store has")
-	_ = c.RegisterFlagCompletionFunc("on", console.CompleteTargets)
+	c.Flags().StringVar(&x.key, "invariant", "", "`INVARIANT` to break, or "+explore.Liveness)
+	x.RenamedFlag(c, "key", "invariant")
+	c.Flags().StringSliceVar(&x.on, "also-on", nil, "also play the result on `NAME@VERSION`; default: all other builds")
+	x.RenamedFlag(c, "on", "also-on")
+	_ = c.RegisterFlagCompletionFunc("also-on", console.CompleteTargets)
 	return c
 }
 
 // otherBuilds are the further ones that what is left is played on, the newest first.
 func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err error) {
-	refs, named := x.Store.Refs(), c.Flags().Changed("on")
+	refs, named := x.Store.Refs(), c.Flags().Changed("also-on")
 	if named {
 		refs = nil
 		for _, name := range x.on {
@@ -97,7 +101,7 @@ func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err erro
 				err = fmt.Errorf("the schedule is for %s", x.build.Name)
 			}
 			if err != nil {
-				return nil, exit.UsageError(fmt.Errorf("--on %s: %w", name, err))
+				return nil, exit.UsageError(fmt.Errorf("--also-on %s: %w", name, err))
 			}
 			refs = append(refs, ref)
 		}
@@ -116,7 +120,7 @@ func (x *shrinking) otherBuilds(c *cobra.Command) (all []builds.Target, err erro
 		case err == nil:
 			all = append(all, got)
 		case named:
-			return nil, exit.UsageError(fmt.Errorf("--on %s: %w", ref, err))
+			return nil, exit.UsageError(fmt.Errorf("--also-on %s: %w", ref, err))
 		}
 	}
 	return all, nil

@@ -54,9 +54,9 @@ If more than one world is there, KUBECONFIG says which is meant.`,
 			return breaks.Examples(), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	c.Flags().StringVar(&file, "file", "", "`file` with faults in YAML")
+	c.Flags().StringVar(&file, "file", "", "`FILE` with faults in YAML")
 	_ = c.MarkFlagFilename("file", "yaml", "yml", "json")
-	c.Flags().StringVar(&name, "name", "", "what the fault is called; empty: as the sentence says")
+	c.Flags().StringVar(&name, "name", "", "`NAME` of the fault; default: the sentence")
 	c.AddCommand(newFaultList(e), newFaultClear(e))
 	return c
 }
@@ -92,9 +92,10 @@ func readAsked(args []string, file, name string) (asked askedFault, err error) {
 func newFaultList(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "list",
-		Short: "List the faults of the world that nodestorm up keeps",
-		Args:  console.Exactly(0),
+		Use:     "list",
+		Short:   "List the faults of the world that nodestorm up keeps",
+		Example: "  nodestorm up fault list",
+		Args:    console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			all := []breaks.Armed{}
 			if err := ask(e, c.Context(), "/list", struct{}{}, &all); err != nil {
@@ -117,9 +118,10 @@ func newFaultList(e *console.Console) *cobra.Command {
 
 func newFaultClear(e *console.Console) *cobra.Command {
 	return &cobra.Command{
-		Use:   "clear NAME",
-		Short: "End a fault before its time",
-		Args:  console.Exactly(1),
+		Use:     "clear NAME",
+		Short:   "End a fault before its time",
+		Example: "  nodestorm up fault clear dead",
+		Args:    console.Exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := ask(e, c.Context(), "/clear", askedName{args[0]}, nil); err != nil {
 				return exit.UsageError(err)

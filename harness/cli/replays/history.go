@@ -26,7 +26,7 @@ func newHistory(e *console.Console) *cobra.Command {
 		Short: "Replay a failure on every release in the store",
 		Long: `Replay a failure on every release that the store has, oldest first, and say which is
 the first and which the last that is affected, and what is healthy in between. Releases
-that the catalogue knows and the store lacks are named. With --pull those are taken out of
+that the catalogue knows and the store lacks are named. With --from those are taken out of
 a registry that "nodestorm target push" has put there, and what else it has of releases
 is played too; with --build those that can be had are built: of a Go module as such,
 others from a repository with --source, by their tags.
@@ -34,8 +34,10 @@ others from a repository with --source, by their tags.
 Exit status: 0 as the catalogue expects, 1 not, 2 usage, 3 inconclusive.`,
 		Example: `  nodestorm history karpenter-7515-not-ready-noexecute
   nodestorm history karpenter-7515-not-ready-noexecute --build --json
-  nodestorm history karpenter-7515-not-ready-noexecute --pull registry.example/team/nodestorm
-  nodestorm history hetzner-8402-min-size --build --source https://github.com/kubernetes/autoscaler`,
+  nodestorm history karpenter-7515-not-ready-noexecute \
+    --from registry.example/team/nodestorm
+  nodestorm history hetzner-8402-min-size --build \
+    --source https://github.com/kubernetes/autoscaler`,
 		Args: exactlyOneScenario,
 		RunE: func(c *cobra.Command, args []string) error {
 			if b.From.Dir != "" && !get.Build {
@@ -48,9 +50,10 @@ Exit status: 0 as the catalogue expects, 1 not, 2 usage, 3 inconclusive.`,
 		},
 	}
 	b.addFlags(c)
-	c.Flags().StringVar(&get.Pull, "pull", "", "take what the store lacks out of this `repository` of a registry")
+	c.Flags().StringVar(&get.Pull, "from", "", "take missing builds from `REGISTRY/REPOSITORY`, where target push put them")
+	e.RenamedFlag(c, "pull", "from")
 	c.Flags().BoolVar(&get.Build, "build", false, "build the releases that the catalogue knows and the store lacks")
-	c.Flags().StringVar(&b.From.Dir, "source", "", "the git `repository` to build them from, by their tags: a folder, bare or not, or a URL")
+	c.Flags().StringVar(&b.From.Dir, "source", "", "git `REPOSITORY` to build them from by tag: a folder or a URL")
 	e.OutputFlags(c, &b.asJSON)
 	return c
 }
@@ -64,7 +67,7 @@ func (b *bisection) releases(ctx context.Context, get bisect.Getting) error {
 	if get.Pull != "" {
 		get.Take = b.Supplier().Pull
 		if get.Pushed, err = b.Store.Pushed(ctx, b.Record.Autoscaler, b.ProviderOf(known[0]), get.Pull); err != nil {
-			return exit.UsageError(fmt.Errorf("--pull: %w", err))
+			return exit.UsageError(fmt.Errorf("--from: %w", err))
 		}
 	}
 	if _, err := b.open(ctx, supply.Refuse); err != nil {

@@ -36,16 +36,17 @@ func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
 
 // addMachines adds the flag of what the instances of clouds are.
 func (s *session) addMachines(c *cobra.Command) {
-	c.Flags().Var(&s.Machines, "machines",
-		"`MACHINES`: what the instances of the cloud are on clusters of kind: sim, or containers that join by their user data")
-	_ = c.RegisterFlagCompletionFunc("machines",
+	c.Flags().Var(&s.Machines, "cloud-machines",
+		"the cloud's machines in a kind cluster: sim, or containers that join by user data (`MACHINES`)")
+	s.RenamedFlag(c, "machines", "cloud-machines")
+	_ = c.RegisterFlagCompletionFunc("cloud-machines",
 		cobra.FixedCompletions([]string{string(replay.SimulatedMachines), string(replay.Containers)}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // checkMachines says that containers are asked for where there is nothing for them to join.
 func (s *session) checkMachines(clusters ...replay.Cluster) error {
 	if s.Machines == replay.Containers && !slices.Contains(clusters, replay.Kind) {
-		return exit.UsageError(fmt.Errorf("--machines %s: they join a cluster of kind, in real time: want --cluster %s",
+		return exit.UsageError(fmt.Errorf("--cloud-machines %s: they join a cluster of kind, in real time: want --cluster %s",
 			s.Machines, replay.Kind))
 	}
 	return nil

@@ -42,7 +42,7 @@ func (n *atOnce) Type() string { return "N" }
 type parallelism struct{ asked atOnce }
 
 func (p *parallelism) addFlags(c *cobra.Command) {
-	c.Flags().Var(&p.asked, "parallel", "play `N` worlds at a time; auto measures with the first how many this machine bears")
+	c.Flags().VarP(&p.asked, "parallel", "j", "play `N` worlds at a time; auto: measure how many with the first")
 }
 
 // checkParallel finds what is wrong with --parallel before anything starts. sides are the

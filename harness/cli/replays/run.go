@@ -45,9 +45,12 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 		Example: `  nodestorm run karpenter-7515-not-ready-noexecute --target karpenter@v1.6.4
   nodestorm run --tags @issue-7515 --target karpenter@my-fix --clock 30x
   nodestorm run mine.feature --target karpenter@v1.6.4
-  nodestorm run --tags @issue-8013 --target cluster-autoscaler@1.33.0 --manifest deployment.yaml
-  nodestorm run karpenter-7515-not-ready-noexecute --target karpenter@v1.6.4 --cluster kind
-  nodestorm run hetzner-6677-options-error --target cluster-autoscaler@1.33.0 --cluster kind --machines containers
+  nodestorm run --tags @issue-8013 --target cluster-autoscaler@1.33.0 \
+    --manifest deployment.yaml
+  nodestorm run karpenter-7515-not-ready-noexecute \
+    --target karpenter@v1.6.4 --cluster kind
+  nodestorm run hetzner-6677-options-error --target cluster-autoscaler@1.33.0 \
+    --cluster kind --cloud-machines containers
   nodestorm run --tags @kubespray --target kubespray@mine --order my-order.yaml`,
 		RunE: func(c *cobra.Command, args []string) error { return r.run(c, args) },
 	}
@@ -59,16 +62,16 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	c.Flags().StringVarP(&r.target, "target", "t", "", "build under test, `NAME@VERSION`")
 	r.addRace(c)
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
-	c.Flags().Var(&r.Cluster, "cluster", "`CLUSTER`: sim, or kind for containers of Docker in real time")
+	c.Flags().Var(&r.Cluster, "cluster", "`CLUSTER` to play on: sim, or kind (Docker, in real time)")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
 	r.addMachines(c)
 	c.Flags().StringVar(&r.Order, "order", "",
-		"the target is the order of an installer's steps in `FILE`, whose manifests are beside it: nodestorm help orders")
+		"the target is the installer order in `FILE`: nodestorm help orders")
 	c.Flags().StringVar(&r.tags, "tags", "", console.TagsUsage)
-	c.Flags().StringVar(&r.named, "name", "", "of a feature that is named, the scenarios with this `text` in their names")
+	c.Flags().StringVar(&r.named, "name", "", "only scenarios of a named feature with `TEXT` in their names")
 	c.Flags().BoolVar(&r.all, "all", false, "all failures")
 	e.OutputFlags(c, &r.asJSON, console.AsNames)
-	c.Flags().BoolVar(&r.live, "watch", false, "serve a page of each run, for a browser on this machine, while it goes on")
+	c.Flags().BoolVar(&r.live, "watch", false, "serve a page of each run on loopback while it goes on")
 	return c
 }
 

@@ -32,31 +32,29 @@ type session struct {
 }
 
 func (s *session) addFlags(c *cobra.Command) {
-	c.Flags().Var(&s.World.Clock, "clock", "how virtual time passes")
+	c.Flags().Var(&s.World.Clock, "clock", "`CLOCK` that sets the pace of virtual time: auto, real, or a factor such as 60x")
 	_ = c.RegisterFlagCompletionFunc("clock", cobra.FixedCompletions([]string{"auto", "real", "60x"}, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVar(&s.kubernetesName, "kubernetes", "",
-		"`VERSION|FOLDER`: the control plane of another release, which is built if it is missing, or the programs of a folder "+
-			"as they are, such as envtest's; default: "+builds.Kubernetes.Version)
-	c.Flags().Uint64Var(&s.World.Seed, "seed", 1, "what all randomness of the simulated nodes derives from")
-	c.Flags().StringVar(&s.Out, "out", filepath.Join("reports", "out"), "`folder` for the runs")
+		"control plane `VERSION|FOLDER`: a release, built if missing, or programs as they are, such as envtest's; default: "+builds.Kubernetes.Version)
+	c.Flags().Uint64Var(&s.World.Seed, "seed", 1, "seed `N` of all randomness of the simulated nodes")
+	c.Flags().StringVar(&s.Out, "out", filepath.Join("reports", "out"), "`FOLDER` for the runs")
 }
 
 // addRace adds the flag of the commands that are given a target.
 func (s *session) addRace(c *cobra.Command) {
-	c.Flags().BoolVar(&s.Race, "race", false, "play the build with Go's race detector, which nodestorm target build --race makes")
+	c.Flags().BoolVar(&s.Race, "race", false, "play the build with Go's race detector (target build --race)")
 }
 
 // addManifest adds the flag of the commands that replay.
 func (s *session) addManifest(c *cobra.Command) {
 	c.Flags().StringVar(&s.Cloud, "cloud", "",
-		"play Karpenter's failures on this `cloud`: "+builds.Kwok+", which comes with it, or "+
-			strings.Join(karpenterClouds()[1:], " or ")+", which can fail; default: the record's")
+		"simulated `CLOUD` that Karpenter runs on: "+strings.Join(karpenterClouds(), ", ")+"; default: the record's")
 	_ = c.RegisterFlagCompletionFunc("cloud", cobra.FixedCompletions(karpenterClouds(), cobra.ShellCompDirectiveNoFileComp))
-	c.Flags().StringArrayVar(&s.withNames, "with", nil,
-		"take `NAME@VERSION` of the store in place of nodestorm's own: "+
-			strings.Join(scene.Parts, ", ")+"; build it with nodestorm target build NAME@VERSION --source DIR")
+	c.Flags().StringArrayVar(&s.withNames, "component", nil,
+		"replace a component with `NAME@VERSION` of the store: "+strings.Join(scene.Parts, ", "))
+	s.RenamedFlag(c, "with", "component")
 	c.Flags().StringVar(&s.Manifest, "manifest", "",
-		"run Cluster Autoscaler as the Deployment in `FILE` does: flags, environment, mounted files, RBAC")
+		"run Cluster Autoscaler as the Deployment in `FILE`: flags, environment, files, RBAC")
 }
 
 // karpenterClouds are those that Karpenter can have, first the one that comes with it.

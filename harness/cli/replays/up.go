@@ -58,12 +58,11 @@ ends with a comment where your Thens belong. The data of secrets is not in it.`,
 	s.addFlags(c)
 	s.World.Clock = clock.Real // for a person who types
 	c.Flags().Lookup("clock").DefValue = s.World.Clock.String()
-	c.Flags().StringVar(&u.target, "target", "", "what runs in it, `NAME@VERSION`: Karpenter with a NodePool \"default\", or of any kind "+
-		"with --given")
+	c.Flags().StringVarP(&u.target, "target", "t", "", "what runs in it, `NAME@VERSION`: Karpenter, or with --given any")
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
-	c.Flags().IntVar(&u.nodes, "nodes", 3, "simulated nodes")
-	c.Flags().StringVar(&u.given, "given", "", "set it up as the Givens of the scenario in `FILE.feature` say")
-	c.Flags().StringVar(&u.record, "record", "", "write what somebody does in it as the new feature `FILE.feature`")
+	c.Flags().IntVar(&u.nodes, "nodes", 3, "number `N` of simulated nodes")
+	c.Flags().StringVar(&u.given, "given", "", "set it up as the Givens of `FILE.feature` say")
+	c.Flags().StringVar(&u.record, "record", "", "write what is done in it as the new `FILE.feature`")
 	_ = c.MarkFlagFilename("given", "feature")
 	_ = c.MarkFlagFilename("record", "feature")
 	c.AddCommand(newFault(e))

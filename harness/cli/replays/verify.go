@@ -80,19 +80,19 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	v.parallel.addFlags(c)
 	c.ValidArgsFunction = e.CompleteIDs
 	c.Flags().StringSliceVar(&v.clusters, "cluster", []string{string(replay.Simulated)},
-		"`CLUSTER`: sim, or kind for containers of Docker in real time; kind,sim compares the decisions")
+		"`CLUSTER` to play on: sim, or kind (Docker, in real time); kind,sim compares")
 	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
 	v.addMachines(c)
-	c.Flags().StringVarP(&v.target, "target", "t", "", "replay on this build alone, `NAME@VERSION`")
+	c.Flags().StringVarP(&v.target, "target", "t", "", "replay on this build only, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	c.Flags().StringVar(&v.tags, "tags", "", console.TagsUsage)
 	c.Flags().BoolVar(&v.all, "all", false, "all failures")
 	e.OutputFlags(c, &v.asJSON, console.AsNames)
 	c.Flags().BoolVar(&v.clocks, "clocks", false, "compare the decisions at 1x with those at --clock")
 	c.Flags().BoolVar(&v.strict, "strict", false, "let the exit status be 1 if something is skipped")
-	c.Flags().IntVar(&v.rounds.Repeat, "repeat", 1, "how many times to replay each; how often each was as expected is told with its interval")
+	c.Flags().IntVar(&v.rounds.Repeat, "repeat", 1, "replay each `N` times, and report a rate with its interval")
 	c.Flags().Float64Var(&v.rounds.Certain, "until-certain", 0,
-		"stop repeating what is known so far with this `probability`, 0.99 say: whether it usually is as expected")
+		"stop repeating once the outcome is this certain: `PROBABILITY`, such as 0.99")
 	return c
 }
 

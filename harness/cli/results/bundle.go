@@ -26,7 +26,8 @@ scenario, as "default" is. A run that would be judged otherwise without them is 
 and it is said without what. The archive is opened by "nodestorm report" and "nodestorm recheck"
 on any machine; who unpacks it plays the failure with --catalogue RUN/scenario.
 
-Look through the archive before you publish it: nodestorm cannot know all secrets.`,
+Look through the archive before you publish it: nobody knows all secrets.`,
+		Example: "  nodestorm bundle RUN --out-file incident.tar.gz",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.UsageError(fmt.Errorf("no RUN is named: %s", c.UseLine()))
@@ -54,7 +55,8 @@ Look through the archive before you publish it: nodestorm cannot know all secret
 		},
 	}
 	e.CatalogueFlags(c)
-	c.Flags().StringVar(&to, "out", "", "`file` to write; default nodestorm-SCENARIO-TARGET.tar.gz")
-	c.Flags().Float64Var(&hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
+	c.Flags().StringVar(&to, "out-file", "", "`FILE` to write; default nodestorm-SCENARIO-TARGET.tar.gz")
+	e.RenamedFlag(c, "out", "out-file")
+	c.Flags().Float64Var(&hourly, "price", 0, "`EUROS` an hour for machines whose price is not known")
 	return c
 }

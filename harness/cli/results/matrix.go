@@ -43,7 +43,7 @@ and a link. --since lists what has changed since the matrix in a file.
 Exit status: 0 written, 2 usage, 3 something could not be read or noted, or nothing is
 what is asked for.`,
 		Example: `  nodestorm matrix reports/out
-  nodestorm matrix reports/out --out matrix.html
+  nodestorm matrix reports/out --out-file matrix.html
   nodestorm matrix reports/out -o md --since last.json
   nodestorm matrix reports/out --provider hetzner --status regression -o json`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -54,13 +54,14 @@ what is asked for.`,
 		},
 	}
 	e.FormatFlags(c, &o.format, "", []string{"html", "md", "json", "yaml"})
-	c.Flags().StringVar(&o.to, "out", "", "`file` to write, as HTML unless -o says otherwise; without it a table is printed")
-	c.Flags().StringVar(&o.since, "since", "", "last matrix, a JSON `file`, to tell what has changed")
-	c.Flags().StringVar(&o.keep.System, "system", "", "only failures of a `system`: "+strings.Join(scenarios.Systems, ", "))
-	c.Flags().StringVar(&o.keep.Provider, "provider", "", "only failures of an autoscaler linked with this `cloud`: hetzner, clusterapi…")
-	c.Flags().StringVar(&o.keep.Target, "target", "", "only targets whose name has this `text`")
+	c.Flags().StringVar(&o.to, "out-file", "", "`FILE` to write, as HTML unless -o says otherwise; without it a table is printed")
+	e.RenamedFlag(c, "out", "out-file")
+	c.Flags().StringVar(&o.since, "since", "", "list what has changed since the last matrix, a JSON `FILE`")
+	c.Flags().StringVar(&o.keep.System, "system", "", "only failures of this `SYSTEM`: "+strings.Join(scenarios.Systems, ", "))
+	c.Flags().StringVar(&o.keep.Provider, "provider", "", "only autoscalers built with this cloud `PROVIDER`: hetzner, clusterapi…")
+	c.Flags().StringVar(&o.keep.Target, "target", "", "only targets with `TEXT` in their names")
 	c.Flags().StringVar(&o.keep.Status, "status", "",
-		"only this `verdict` or outcome: reproduced, healthy, failed, inconclusive, expected, regression…")
+		"only this `STATUS`: a verdict or outcome, such as reproduced or regression")
 	e.CatalogueFlags(c)
 	c.Flags().BoolVar(&o.track, "track-record", false,
 		"note the runs in "+stored.VerifiedFile+", and write the tables of scenarios/README.md and README.md; runs of uncommitted changes or "+

@@ -23,7 +23,7 @@ import (
 var _ = Commands.Add(console.CI, newNightly)
 
 func newNightly(e *console.Console) *cobra.Command {
-	c := console.Group(&cobra.Command{Use: "nightly", Short: "Compare a night's results with previous nights; run nights on Kubernetes"})
+	c := console.Group(&cobra.Command{Use: "nightly", Example: "  nodestorm nightly report runs --nights ~/nights --keep", Short: "Merge shards, compare nights, run nights on Kubernetes"})
 	c.AddCommand(newNightlyReport(e), newNightlyMerge(e), newNightlyManifest(e))
 	return c
 }
@@ -39,8 +39,8 @@ func newNightlyReport(e *console.Console) *cobra.Command {
 	var o nightOptions
 	c := &cobra.Command{
 		Use:   "report NIGHT… --nights PLACE",
-		Short: "Tell what is other than in the nights before",
-		Long: `Compare the runs of a night with those of the nights before: newly failing, newly
+		Short: "Compare a night's results with previous nights",
+		Long: `Hold the runs of a night against those of the nights before: newly failing, newly
 healthy, flaky with how often, slower than noise can make it, and no longer run. NIGHT
 is what verify, its shards or merge left: folders with runs, or with a matrix.json.
 
@@ -58,7 +58,8 @@ Exit status: 0 nothing new fails, 1 something does, 2 usage, 3 nothing new fails
 something that was decided is inconclusive or not run any more, or could not be read or
 kept.`,
 		Example: `  nodestorm nightly report reports/out/merged shards --nights ~/nights --keep
-  nodestorm nightly report reports/out/verify --nights s3://ci/nodestorm --last 30`,
+  nodestorm nightly report reports/out/verify --nights s3://ci/nodestorm \
+    --last 30`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.UsageError(fmt.Errorf("no NIGHT is named: %s", c.UseLine()))
@@ -66,9 +67,9 @@ kept.`,
 			return compareNights(e, c.Context(), args, o)
 		},
 	}
-	c.Flags().StringVar(&o.where, "nights", "", "`folder` of the nights before, or s3://BUCKET/PREFIX")
-	c.Flags().StringVar(&o.out, "out", filepath.Join("reports", "out", "nightly"), "`folder` for the page, the text and the JSON")
-	c.Flags().IntVar(&o.last, "last", 30, "how many nights before to look at")
+	c.Flags().StringVar(&o.where, "nights", "", "`PLACE` of the nights before: a folder, or s3://BUCKET/PREFIX")
+	c.Flags().StringVar(&o.out, "out", filepath.Join("reports", "out", "nightly"), "`FOLDER` for the page, the text and the JSON")
+	c.Flags().IntVar(&o.last, "last", 30, "compare with the last `N` nights")
 	c.Flags().BoolVar(&o.keep, "keep", false, "add this night to the place")
 	e.OutputFlags(c, &o.asJSON)
 	e.CatalogueFlags(c)

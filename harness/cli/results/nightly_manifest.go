@@ -40,7 +40,7 @@ The pods are user 65532 with a read-only root, the default seccomp profile and n
 capability; in virtual time with SYS_PTRACE, without which these profiles keep the clock
 from programs that it is built into. With --plain, for an image of builds without it, and
 with --clock real there is none: such pods are as restricted as Pod Security has it. What is
-replayed must be in the image: "nodestorm target image --with".
+replayed must be in the image: "nodestorm target image --include".
 
 Runs are in a PersistentVolumeClaim that pods on all nodes can write: one that is there
 (--claim), or one that the manifest makes. With --bucket they are in a bucket of a store
@@ -48,10 +48,14 @@ that speaks S3, an archive a shard, and the whole in one more; --secret has the 
 
 Shards have the processors of --cpu to themselves if nodes have them, and no limit: who is
 throttled fires its timers late, and what is too late is inconclusive.`,
-		Example: `  nodestorm nightly manifest --all --repeat 5 --image registry.example/team/nodestorm:v1 | kubectl apply -f -
-  nodestorm nightly manifest --tags @karpenter --image registry.example/team/nodestorm:v1 --name karpenter-2026-11-23 \
+		Example: `  nodestorm nightly manifest --all --repeat 5 \
+    --image registry.example/team/nodestorm:v1 | kubectl apply -f -
+  nodestorm nightly manifest --tags @karpenter \
+    --image registry.example/team/nodestorm:v1 --name karpenter-2026-11-23 \
     --shards 8 --claim nights
-  nodestorm nightly manifest --all --image registry.example/team/nodestorm:v1 --bucket s3://nights/nodestorm --secret nights-s3`,
+  nodestorm nightly manifest --all \
+    --image registry.example/team/nodestorm:v1 \
+    --bucket s3://nights/nodestorm --secret nights-s3`,
 		RunE: func(c *cobra.Command, ids []string) error {
 			return writeManifest(e, ids, o)
 		},
@@ -65,27 +69,27 @@ func (o *manifestOptions) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.spec.Image, "image", "", "`REFERENCE` of nodestorm's image, as the cluster's nodes know it")
 	f.StringVar(&o.spec.Name, "name", "nodestorm-night", "`NAME` of the Job, of the claim and of the folder in it")
-	f.StringVar(&o.spec.Namespace, "namespace", "", "`NAME` of the namespace; empty: that of the client that applies it")
-	f.IntVar(&o.spec.Shards, "shards", 4, "how many pods replay")
-	f.IntVar(&o.spec.Parallel, "at-once", 0, "how many of them at a time; 0: all")
+	f.StringVar(&o.spec.Namespace, "namespace", "", "`NAME` of the namespace; empty: that of whoever applies it")
+	f.IntVar(&o.spec.Shards, "shards", 4, "number `N` of pods that replay")
+	f.IntVar(&o.spec.Parallel, "at-once", 0, "at most `N` of them at a time; 0: all")
 	f.StringVar(&o.spec.Claim, "claim", "", "`NAME` of a PersistentVolumeClaim that is there, for the runs")
 	f.StringVar(&o.spec.Storage, "storage", "10Gi", "`QUANTITY` of storage of the claim that is made without --claim")
 	f.StringVar(&o.spec.Class, "storage-class", "", "`NAME` of its storage class; empty: the cluster's own")
 	f.StringVar(&o.spec.Bucket, "bucket", "", "`BUCKET`, s3://NAME/PREFIX, for the runs, in place of a claim")
 	f.StringVar(&o.spec.Secret, "secret", "",
-		"`NAME` of a Secret that is there, with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, unless it is AWS's, AWS_ENDPOINT_URL")
+		"`NAME` of an existing Secret with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, unless it is AWS, AWS_ENDPOINT_URL")
 	f.StringVar(&o.spec.CPU, "cpu", "2", "`QUANTITY` of processors that a shard asks for")
 	f.StringVar(&o.spec.Memory, "memory", "4Gi", "`QUANTITY` of memory that a shard asks for, and gets at most")
 	f.StringVar(&o.spec.Scratch, "scratch", "8Gi", "`QUANTITY` that a shard's worlds may write")
-	f.IntVar(&o.spec.Retries, "retries", 2, "how often a shard is tried again")
+	f.IntVar(&o.spec.Retries, "retries", 2, "try a shard again up to `N` times")
 	f.DurationVar(&o.spec.Deadline, "deadline", 6*time.Hour, "`DURATION` that all shards may take")
-	f.Var(&o.spec.Clock, "clock", "how virtual time passes")
+	f.Var(&o.spec.Clock, "clock", "`CLOCK` that sets the pace of virtual time: auto, real, or a factor such as 60x")
 	f.BoolVar(&o.spec.Plain, "plain", false,
-		"no build in the image has the clock in it (target build --plain), Kubernetes neither: add no capability")
-	f.StringVar(&o.tags, "tags", "", "godog tag `expression`")
+		"all builds in the image are plain (target build --plain): add no capability")
+	f.StringVar(&o.tags, "tags", "", console.TagsUsage)
 	f.BoolVar(&o.all, "all", false, "all failures")
 	f.BoolVar(&o.strict, "strict", false, "let what is skipped be not as expected")
-	f.IntVar(&o.repeat, "repeat", 1, "how many times to replay each")
+	f.IntVar(&o.repeat, "repeat", 1, "replay each `N` times")
 }
 
 // writeManifest prints the Job that verifies the scenarios.

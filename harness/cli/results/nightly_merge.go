@@ -51,7 +51,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 			return mergeShards(c.Context(), e, places, o)
 		},
 	}
-	c.Flags().StringVar(&o.out, "out", filepath.Join("reports", "out", "merged"), "`folder` for the index, the matrix and the JUnit XML")
+	c.Flags().StringVar(&o.out, "out", filepath.Join("reports", "out", "merged"), "`FOLDER` for the index, the matrix and the JUnit XML")
 	console.UploadFlag(c, &o.kept)
 	c.Flags().StringVar(&o.after, "job", "", "wait for the end of the Kubernetes Job `NAME` before")
 	e.OutputFlags(c, &o.asJSON, console.AsNames)

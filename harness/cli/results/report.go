@@ -45,7 +45,7 @@ of "nodestorm bundle".
   messages  Cucumber messages, NDJSON
   trace     Chrome trace, for ui.perfetto.dev and chrome://tracing
 
-All but html go to standard output, or to --out.
+All but html go to standard output, or to --out-file.
 
 In a page: drag or swipe to pan, Ctrl and wheel or two fingers to zoom, click anything
 for its record and what it is linked to: from a pod to the scale-up or NodeClaim, the
@@ -55,8 +55,9 @@ and paper. With --side-by-side the first decision that differs is marked.
 
 What could not be read of a run is named in its report, and on standard error.
 
-Exit status: 0 written, 2 usage, 3 a run could not be read at all.`,
-		Example: `  nodestorm report reports/out/karpenter-7515-not-ready-noexecute/karpenter@v1.6.4
+Exit status: 0 written, 2 usage, 3 a run could not be told at all.`,
+		Example: `  nodestorm report \
+    reports/out/karpenter-7515-not-ready-noexecute/karpenter@v1.6.4
   nodestorm report -o text RUN
   nodestorm report --side-by-side AFFECTED FIXED
   nodestorm report --issue RUN > issue.md
@@ -72,8 +73,9 @@ Exit status: 0 written, 2 usage, 3 a run could not be read at all.`,
 	e.CatalogueFlags(c)
 	c.Flags().BoolVar(&o.issue, "issue", false, "a short text in Markdown for an upstream issue")
 	c.Flags().BoolVar(&o.beside, "side-by-side", false, "two runs of a scenario on one axis")
-	c.Flags().StringVar(&o.to, "out", "", "`file` to write, - for standard output")
-	c.Flags().Float64Var(&o.hourly, "price", 0, "what a machine costs that does not tell itself, in `euros` an hour")
+	c.Flags().StringVar(&o.to, "out-file", "", "`FILE` to write, - for standard output")
+	e.RenamedFlag(c, "out", "out-file")
+	c.Flags().Float64Var(&o.hourly, "price", 0, "`EUROS` an hour for machines whose price is not known")
 	return c
 }
 
@@ -112,7 +114,7 @@ func (o reportOptions) run(ctx context.Context, e *console.Console, args []strin
 // pages writes a page for each run, and prints where they are.
 func pages(ctx context.Context, r *stored.Reporter, found []stored.Run, to string) error {
 	if len(found) > 1 && to != "" {
-		return exit.UsageError(fmt.Errorf("--out names one file, and there are %d runs; without it each gets its own %s", len(found),
+		return exit.UsageError(fmt.Errorf("--out-file names one file, and there are %d runs; without it each gets its own %s", len(found),
 			run.ReportFile))
 	}
 	return r.Each(ctx, found, func(f stored.Run) error { return printPage(ctx, r, cmp.Or(to, f.Page), f.Dir) })

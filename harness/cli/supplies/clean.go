@@ -22,8 +22,9 @@ var _ = Commands.Add(console.Builds, newClean)
 func newClean(e *console.Console) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use:   "clean",
-		Short: "Remove what killed commands left behind; with --all the store, too",
+		Use:     "clean",
+		Short:   "Remove what interrupted commands left behind, or the store",
+		Example: "  nodestorm clean\n  nodestorm clean --all",
 		Long: `End the programs and remove the temporary folders of worlds, proxies, reports and
 bundles whose command was killed, in whatever TMPDIR, its containers with their volumes,
 clusters that were not ready yet when it was, and images that Docker got for targets which

@@ -35,15 +35,17 @@ No image registry is needed: the image of the nodes is made here, of Debian pack
 Go modules. The clusters have no kube-proxy and no CoreDNS: Services reach nothing but the API server.
 Records play on clusters of their own: nodestorm verify ID --cluster kind.`,
 	})
+	c.Example = "  nodestorm cluster image\n  nodestorm cluster create mine"
 	c.AddCommand(newClusterImage(e), newClusterCreate(e), newClusterList(e), newClusterLoad(e), newClusterDelete(e))
 	return c
 }
 
 func newClusterImage(e *console.Console) *cobra.Command {
 	return &cobra.Command{
-		Use:   "image",
-		Short: "Build the image of the nodes: 0.7 GB in Docker, some minutes once",
-		Args:  console.Exactly(0),
+		Use:     "image",
+		Short:   "Build the image of the nodes: 0.7 GB in Docker, some minutes once",
+		Example: "  nodestorm cluster image",
+		Args:    console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			ctx := c.Context()
 			if err := errors.Join(kind.CanBuildImage(), kind.CheckDocker(ctx)); err != nil {
@@ -114,8 +116,8 @@ func newClusterCreate(e *console.Console) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().IntVar(&workers, "workers", 0, "nodes besides the control plane's")
-	c.Flags().StringVar(&share, "share", "", "`folder` that all nodes have as "+kind.EverywherePath)
+	c.Flags().IntVar(&workers, "workers", 0, "`N` nodes in addition to the control plane's")
+	c.Flags().StringVar(&share, "share", "", "`FOLDER` that all nodes have as "+kind.EverywherePath)
 	return c
 }
 
@@ -129,9 +131,10 @@ func canCluster(ctx context.Context) error {
 
 func newClusterList(e *console.Console) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "List the clusters",
-		Args:  console.Exactly(0),
+		Use:     "list",
+		Short:   "List the clusters",
+		Example: "  nodestorm cluster list",
+		Args:    console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := kind.CheckDocker(c.Context()); err != nil {
 				return exit.UsageError(err)
@@ -147,9 +150,10 @@ func newClusterList(e *console.Console) *cobra.Command {
 
 func newClusterLoad(e *console.Console) *cobra.Command {
 	return &cobra.Command{
-		Use:   "load NAME IMAGE.tar",
-		Short: "Give all nodes an image, as docker save writes it",
-		Args:  console.Exactly(2),
+		Use:     "load NAME IMAGE.tar",
+		Short:   "Give all nodes an image, as docker save writes it",
+		Example: "  nodestorm cluster load mine image.tar",
+		Args:    console.Exactly(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			cluster, err := kind.Find(args[0])
 			if err == nil {
@@ -175,6 +179,7 @@ func newClusterDelete(e *console.Console) *cobra.Command {
 		Use:     "delete NAME",
 		Aliases: []string{"rm"},
 		Short:   "Remove a cluster with all it has",
+		Example: "  nodestorm cluster delete mine",
 		Args:    console.Exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := errors.Join(kind.CheckName(args[0]), kind.CheckDocker(c.Context())); err != nil {

@@ -14,14 +14,15 @@ func newDoctor(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check what can be replayed here, and how to get the rest",
-		Long: `Tell what this machine can do, what of the catalogue can be replayed with what is in the
-store, and the commands that get the rest. The clock is tried for real: a small program is
-built with it, which takes half a minute the first time, and waits for an hour.
+		Short: "Check what can be replayed here and how to get the rest",
+		Long: `Check what this machine can do, what of the catalogue can be replayed with the builds in the
+store, and which commands get the rest. The clock is tested: a small program is built with
+it, which takes half a minute the first time, and waits for an hour of virtual time.
 
-Exit status: 0 what make setup brings is there and works; 1 some of it is not; 2 usage. What
-more there is to have, Cluster Autoscaler and real clusters, does not count.`,
-		Args: console.Exactly(0),
+Exit status: 0 all that "nodestorm target get --all --build" brings is there and works; 1
+some of it is not; 2 usage. Cluster Autoscaler and real clusters do not count.`,
+		Example: "  nodestorm doctor",
+		Args:    console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			catalogue, err := e.LoadCatalogue()
 			if err != nil {

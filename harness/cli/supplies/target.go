@@ -21,7 +21,8 @@ import (
 var _ = Commands.Add(console.Builds, newTarget)
 
 func newTarget(e *console.Console) *cobra.Command {
-	c := console.Group(&cobra.Command{Use: "target", Short: "Get, build, add, share and remove builds under test"})
+	c := console.Group(&cobra.Command{Use: "target", Short: "Get, build, add, share and remove builds under test",
+		Example: "  nodestorm target get --all\n  nodestorm target list"})
 	c.AddCommand(newTargetGet(e), newTargetBuild(e), newTargetAdd(e), newTargetPush(e), newTargetList(e), newTargetRemove(e),
 		newTargetImage(e))
 	return c
@@ -58,9 +59,12 @@ A program that is called as a release is, such as karpenter@v1.14.1, does not st
 its runs say that it is called so, are a column of their own in a matrix, and no part of the
 track record, and nothing is expected of them but what is right.`,
 		Example: `  nodestorm target add cluster-autoscaler@1.32.7 ./cluster-autoscaler
-  nodestorm target add cluster-autoscaler@1.32.7 --image registry.example/autoscaling/cluster-autoscaler:v1.32.7
-  nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar --path /cluster-autoscaler
-  nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar --path /cluster-autoscaler --as container`,
+  nodestorm target add cluster-autoscaler@1.32.7 \
+    --image registry.example/autoscaling/cluster-autoscaler:v1.32.7
+  nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar \
+    --path /cluster-autoscaler
+  nodestorm target add cluster-autoscaler@1.32.7 --image saved.tar \
+    --path /cluster-autoscaler --as container`,
 		Args: func(c *cobra.Command, args []string) error {
 			if o.image != "" {
 				return console.Exactly(1)(c, args)
@@ -88,12 +92,12 @@ track record, and nothing is expected of them but what is right.`,
 		},
 	}
 	c.Flags().StringVar(&o.source, "source", "",
-		"`folder` of the program's source, for its charts and CRDs; with --ref a repository, which can be a URL, too")
-	c.Flags().StringVar(&o.at, "ref", "", "`tag`, branch or commit of the repository, whatever is checked out")
-	c.Flags().StringVar(&o.provider, "provider", "", "`cloud` that the program is for")
-	c.Flags().StringVar(&o.image, "image", "", "take it out of this `image`: a folder, a file, or a registry's name:tag")
-	c.Flags().StringVar(&o.path, "path", "", "the program's `path` in the image, if it is not what the image runs")
-	c.Flags().StringVar(&o.as, "as", asProcess, "`FORM` in which it runs: process, the program out of the image, or container, all of it")
+		"source for charts and CRDs: a `FOLDER`, or with --ref a git repository or URL")
+	c.Flags().StringVar(&o.at, "ref", "", "`REF` of the repository: a tag, branch or commit")
+	c.Flags().StringVar(&o.provider, "provider", "", "cloud `PROVIDER` that is compiled in")
+	c.Flags().StringVar(&o.image, "image", "", "`IMAGE` that has it: a folder, a file, or a reference in a registry")
+	c.Flags().StringVar(&o.path, "path", "", "`PATH` of the program in the image; default: what the image runs")
+	c.Flags().StringVar(&o.as, "as", asProcess, "run it as a `FORM`: process (the program alone), or container (the whole image)")
 	return c
 }
 
@@ -149,7 +153,8 @@ provenance is in the annotations, and no path of this machine is in it.
 The registry is asked with the credentials that docker has for it. Plain HTTP is spoken
 on loopback only.`,
 		Example: `  nodestorm target push kubernetes@v1.36.3 registry.example/team/nodestorm
-  nodestorm target push cluster-autoscaler@1.33.0 registry.example/team/nodestorm --provider hetzner`,
+  nodestorm target push cluster-autoscaler@1.33.0 \
+    registry.example/team/nodestorm --provider hetzner`,
 		Args: console.Exactly(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			ref, err := builds.ParseRef(args[0])
@@ -167,16 +172,17 @@ on loopback only.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&provider, "provider", "", "`cloud` that the build is for; default: the one built last")
+	c.Flags().StringVar(&provider, "provider", "", "cloud `PROVIDER` that is compiled in; default: the one built last")
 	return c
 }
 
 func newTargetList(e *console.Console) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "list",
-		Short: "List the targets in the store",
-		Args:  console.Exactly(0),
+		Use:     "list",
+		Short:   "List the targets in the store",
+		Example: "  nodestorm target list -o wide",
+		Args:    console.Exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			entries, err := e.Store.List()
 			if err != nil {
@@ -297,6 +303,7 @@ func newTargetRemove(e *console.Console) *cobra.Command {
 		Use:     "rm NAME@VERSION",
 		Aliases: []string{"delete"},
 		Short:   "Remove a target from the store",
+		Example: "  nodestorm target rm karpenter@v1.7.0",
 		Long: `Remove all builds of that name and version from the store. The image of one that was
 added --as container is removed from Docker as well, if Docker got it from nodestorm and no
 other target needs it.`,

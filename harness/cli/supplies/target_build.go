@@ -14,11 +14,11 @@ import (
 // requestFlags are those that say what a build is made of.
 func requestFlags(c *cobra.Command, q *buildstore.Request) {
 	c.Flags().StringVar(&q.Dir, "source", "",
-		"build from this `folder`, a checkout for example, not from the module; with --ref a repository, which can be a URL, too")
-	c.Flags().StringArrayVar(&q.Refs, "ref", nil, "`tag`, branch or commit of the repository, whatever is checked out; may be repeated")
-	c.Flags().StringVar(&q.Module, "module", "", "build this Go `module`[@version] in its own dependency graph")
-	c.Flags().BoolVar(&q.Race, "race", false, "build with Go's race detector, which needs a C compiler; the build is plain, and much slower")
-	c.Flags().BoolVar(&q.Plain, "plain", false, "leave Go's runtime as it is: no clock is built in, and virtual time comes from outside")
+		"build from a `FOLDER`, such as a checkout, or with --ref from a git repository or URL")
+	c.Flags().StringArrayVar(&q.Refs, "ref", nil, "`REF` of the repository: a tag, branch or commit; may be repeated")
+	c.Flags().StringVar(&q.Module, "module", "", "Go `MODULE[@VERSION]` to build in its own dependency graph")
+	c.Flags().BoolVar(&q.Race, "race", false, "build with Go's race detector (needs a C compiler); plain, and much slower")
+	c.Flags().BoolVar(&q.Plain, "plain", false, "leave Go's runtime as it is: virtual time comes from outside")
 	console.HowFlags(c, q)
 }
 
@@ -26,7 +26,7 @@ func newTargetBuild(e *console.Console) *cobra.Command {
 	var q buildstore.Request
 	c := &cobra.Command{
 		Use:   "build NAME@VERSION…",
-		Short: "Build a target with the clock, from its Go module, a folder or a repository",
+		Short: "Build a target from a Go module, a folder or a repository",
 		Long: `Build a target with the clock, from its Go module, from a folder or from a repository.
 
 A folder is a checkout of the program, or of the repository that has it in a folder
@@ -51,11 +51,16 @@ and anything else with "run --race" and "explore --race".`,
   nodestorm target build karpenter@my-fix --source ~/src/karpenter
   nodestorm target build karpenter@v1.7.0 --provider instances
   nodestorm target build karpenter@v1.7.0 --plain
-  nodestorm target build cluster-autoscaler@1.32.7 --source ~/src/autoscaler --tags hetzner
-  nodestorm target build cluster-autoscaler --source https://github.com/kubernetes/autoscaler \
-    --ref cluster-autoscaler-1.32.5 --ref cluster-autoscaler-1.33.0 --tags hetzner --tags clusterapi
-  nodestorm target build my-controller@v2 --source ~/src/my-controller --package ./cmd/controller
-  nodestorm target build my-controller@v2 --module example.com/my-controller@v2.0.1 --package ./cmd/controller`,
+  nodestorm target build cluster-autoscaler@1.32.7 \
+    --source ~/src/autoscaler --tags hetzner
+  nodestorm target build cluster-autoscaler \
+    --source https://github.com/kubernetes/autoscaler \
+    --ref cluster-autoscaler-1.32.5 --ref cluster-autoscaler-1.33.0 \
+    --tags hetzner --tags clusterapi
+  nodestorm target build my-controller@v2 --source ~/src/my-controller \
+    --package ./cmd/controller
+  nodestorm target build my-controller@v2 \
+    --module example.com/my-controller@v2.0.1 --package ./cmd/controller`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return console.Exactly(1)(c, args)

@@ -26,10 +26,10 @@ func newTargetImage(e *console.Console) *cobra.Command {
 	var out, push, tag string
 	var with []string
 	c := &cobra.Command{
-		Use:   "image --out FILE | --push REFERENCE",
+		Use:   "image --out-file FILE | --push REFERENCE",
 		Short: "Build nodestorm's own container image, without Docker",
 		Long: `Make a container image of this nodestorm, for Docker and Kubernetes; no Docker and no
-other image is needed for that. With --with it has builds of the store, so that it
+other image is needed for that. With --include it has builds of the store, so that it
 replays. The same program and builds make the same image. The program must be linked
 statically: make image, in a checkout, builds such a one.
 
@@ -43,14 +43,17 @@ default seccomp profiles of Docker and containerd allow only to containers with 
 capability SYS_PTRACE. A program that is not root's gains nothing else by it. Builds without
 it ("target build --plain") live in virtual time and need nothing, if the image's Kubernetes
 is one, too; nor does --clock real.`,
-		Example: `  nodestorm target image --out image.tar && docker load --input image.tar
-  nodestorm target image --with kubernetes@v1.36.3 --with karpenter@v1.7.0 --push registry.example/team/nodestorm:v1
-  docker run --rm --read-only --tmpfs /tmp --cap-drop ALL --cap-add SYS_PTRACE --security-opt no-new-privileges \
-    ` + image.Name + ` run karpenter-7515-not-ready-noexecute --target karpenter@v1.7.0`,
+		Example: `  nodestorm target image --out-file image.tar && docker load --input image.tar
+  nodestorm target image --include kubernetes@v1.36.3 \
+    --include karpenter@v1.7.0 --push registry.example/team/nodestorm:v1
+  docker run --rm --read-only --tmpfs /tmp --cap-drop ALL \
+    --cap-add SYS_PTRACE --security-opt no-new-privileges \
+    ` + image.Name + ` \
+    run karpenter-7515-not-ready-noexecute --target karpenter@v1.7.0`,
 		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			if (out == "") == (push == "") {
-				return exit.UsageError(errors.New("say where the image is to go: --out FILE, for docker load, or --push REFERENCE"))
+				return exit.UsageError(errors.New("say where the image is to go: --out-file FILE, for docker load, or --push REFERENCE"))
 			}
 			if push != "" && c.Flags().Changed("tag") {
 				return exit.UsageError(errors.New("--tag is the image's name in a file; --push names it by itself"))
@@ -72,10 +75,12 @@ is one, too; nor does --clock real.`,
 			return makeImage(e, c.Context(), image.Spec{Program: program, Commit: from.Commit, Builds: listed}, dir, out, tag, push)
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "`file` for docker load")
+	c.Flags().StringVar(&out, "out-file", "", "`FILE` for docker load")
+	e.RenamedFlag(c, "out", "out-file")
 	c.Flags().StringVar(&push, "push", "", "`REFERENCE` in a registry, such as registry.example/team/nodestorm:v1")
 	c.Flags().StringVar(&tag, "tag", image.Name, "`NAME:TAG` of the image in the file")
-	c.Flags().StringArrayVar(&with, "with", nil, "build of the store, as `NAME@VERSION`, or all")
+	c.Flags().StringArrayVar(&with, "include", nil, "build of the store to include, `NAME@VERSION`, or all")
+	e.RenamedFlag(c, "with", "include")
 	return c
 }
 
@@ -98,7 +103,7 @@ func makeImage(e *console.Console, ctx context.Context, spec image.Spec, dir, ou
 	}
 	size, err := image.Save(im, tag, out)
 	if err != nil {
-		return exit.UsageError(fmt.Errorf("--out: %w", err))
+		return exit.UsageError(fmt.Errorf("--out-file: %w", err))
 	}
 	digest, err := im.ConfigName() // as docker images shows it
 	if err != nil {
@@ -120,10 +125,10 @@ func packed(e *console.Console, with []string) (listed []builds.Target, err erro
 		}
 		ref, err := builds.ParseRef(name)
 		if err != nil {
-			return nil, fmt.Errorf("--with: %w", err)
+			return nil, fmt.Errorf("--include: %w", err)
 		}
 		if _, err := e.Store.Get(ref); err != nil {
-			return nil, fmt.Errorf("--with: %w", err)
+			return nil, fmt.Errorf("--include: %w", err)
 		}
 		wanted[ref] = true
 	}
@@ -144,7 +149,7 @@ func packed(e *console.Console, with []string) (listed []builds.Target, err erro
 		listed = append(listed, entry.Target)
 	}
 	if all && len(listed) == 0 {
-		return nil, fmt.Errorf("--with all: the store in %s has no build that is intact; nodestorm target get --all makes some", e.Store.Dir())
+		return nil, fmt.Errorf("--include all: the store in %s has no build that is intact; nodestorm target get --all makes some", e.Store.Dir())
 	}
 	return listed, nil
 }

@@ -24,13 +24,14 @@ var alone = &live.Alone{
 volumes and all that belongs to them, in real time, until Ctrl-C.
 Status 3: a fault made no difference.`,
 	Example: `  HCLOUD_TOKEN=anything nodestorm cloud hcloud --listen 127.0.0.1:8080
-  nodestorm cloud hcloud --token-file token --state project.json --faults faults.yaml`,
+  nodestorm cloud hcloud --token-file token --state project.json \
+    --faults faults.yaml`,
 	What:   "server(s)",
 	Config: config,
 	New: func(flags *pflag.FlagSet) live.Serving {
 		p := &served{}
-		flags.StringVar(&p.tokenFile, "token-file", "", "`file` with the token that clients have to show; empty: "+tokenVariable)
-		flags.IntVar(&p.limit, "rate-limit", 0, "calls an hour that are served; 0: all, and headers say 3600")
+		flags.StringVar(&p.tokenFile, "token-file", "", "`FILE` with the clients' token; default: "+tokenVariable)
+		flags.IntVar(&p.limit, "rate-limit", 0, "serve at most `N` calls an hour; 0: all, and headers say 3600")
 		return p
 	},
 }

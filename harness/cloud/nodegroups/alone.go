@@ -18,7 +18,7 @@ import (
 
 var alone = &live.Alone{
 	Command: Provider,
-	Short:   "Serve node groups to Cluster Autoscaler's provider externalgrpc, on loopback",
+	Short:   "Serve node groups to Cluster Autoscaler's provider externalgrpc",
 	Long: `Serve a cloud of node groups on loopback, in real time, until Ctrl-C: Cluster
 Autoscaler with --cloud-provider=externalgrpc is its client. It has instance types
 tiny, small, medium, large and huge, with 1 to 16 processors, in the zones zone-a,
@@ -35,7 +35,7 @@ Status 3: a fault made no difference.`,
 	Config: config,
 	New: func(flags *pflag.FlagSet) live.Serving {
 		g := &groups{}
-		flags.StringVar(&g.file, "groups", "", "`file` with the node groups to begin with")
+		flags.StringVar(&g.file, "groups", "", "`FILE` with the node groups to begin with")
 		return g
 	},
 }

@@ -89,7 +89,7 @@ func (q *Queue) TakeParts(ctx context.Context, names []string) error {
 			err = replay.CheckClock(q.World.Clock, part)
 		}
 		if err != nil {
-			return exit.UsageError(fmt.Errorf("--with %s: %w", name, err))
+			return exit.UsageError(fmt.Errorf("--component %s: %w", name, err))
 		}
 		q.CheckSource(ctx, part)
 		q.With = append(q.With, part)

@@ -102,7 +102,7 @@ func (r *Reporter) File(ctx context.Context, path string, write func(io.Writer) 
 	}
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
-		return fmt.Errorf("writing a report: %w; name a file that can be written with --out", err)
+		return fmt.Errorf("writing a report: %w; name a file that can be written with --out-file", err)
 	}
 	buffered := bufio.NewWriterSize(temporary, 1<<20)
 	err = write(while{ctx, buffered})

@@ -209,7 +209,7 @@ func repeat(r run.Run, departures []string, clean func(string) string) string {
 	}
 	if p := r.Provenance; p != nil {
 		if p.Machines != "" {
-			words = append(words, "--machines", p.Machines)
+			words = append(words, "--cloud-machines", p.Machines)
 		}
 		if p.Feature != nil && r.Unrecorded {
 			words[2] = path.Base(p.Feature.Name)
@@ -227,7 +227,7 @@ func repeat(r run.Run, departures []string, clean func(string) string) string {
 			words = append(words, "--order", p.Order[0].Name)
 		}
 		for _, m := range p.With {
-			words = append(words, "--with", m.Ref.String())
+			words = append(words, "--component", m.Ref.String())
 		}
 	}
 	for i, word := range words {

@@ -187,7 +187,7 @@ func write(p *apifault.Proxy, raw clientcmdapi.Config, path string) (_ string, r
 		path, remove = filepath.Join(dir, "kubeconfig"), guard.Close
 	}
 	if err := WritePrivate(path, text); err != nil {
-		return "", nil, errors.Join(fmt.Errorf("--out: %w", err), remove())
+		return "", nil, errors.Join(fmt.Errorf("--out-file: %w", err), remove())
 	}
 	return path, remove, nil
 }
