@@ -61,6 +61,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 func TestWrongArguments(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "", 0o600)
+	write(t, file+".feature", "", 0o600)
 	const installed = "bootstrap-12059-csr-approver"
 	waits := filepath.Join(t.TempDir(), "order.yaml")
 	write(t, waits, "steps: [{rollout: {kind: Deployment, name: web}}]", 0o600)
@@ -123,6 +124,18 @@ func TestWrongArguments(t *testing.T) {
 		{"run|" + installed + "|--target|kubespray@mine|--order|" + waits, "--order: " + waits + ": steps[0]: it waits for Deployment default/web, which no step before has applied"},
 		{"run|" + scenario + "|--target|karpenter@v1.6.4|--order|" + waits, "--order: karpenter is no installer"},
 		{"run|none|--target|karpenter@v1.6.4", `unknown scenario "none"`},
+		{"run|" + scenario + "|--target|karpenter@v1.7.0|--manifest|nope.yaml", "--manifest: nope.yaml: it is for cluster-autoscaler, and the target is karpenter"},
+		{"run|hetzner-8402-min-size|--target|cluster-autoscaler@1.33.0|--manifest|nope.yaml", "--manifest: reading the manifest: open nope.yaml: no such file"},
+		{"verify|hetzner-8402-min-size|--manifest|" + waits, "--manifest: " + waits + ": "},
+		{"bisect|hetzner-8402-min-size|--source|.|--good|a|--bad|b|--manifest|nope.yaml", "--manifest: reading the manifest: open nope.yaml: no such file"},
+		{"history|hetzner-8402-min-size|--build|--manifest|nope.yaml", "--manifest: reading the manifest: open nope.yaml: no such file"},
+		{"up|--target|karpenter@v1.7.0|--given|nope.feature", "nope.feature"},
+		{"up|--target|karpenter@v1.7.0|--record|" + file + ".feature", "it is there already"},
+		{"run|nope.feature|--target|karpenter@v1.7.0", "nope.feature"},
+		{"verify|" + scenario + "|--shard|1/2|--durations|nope.json", "nope.json"},
+		{"verify|" + scenario + "|--kubernetes|./nope", "./nope"},
+		{"explore|shrink|nope.yaml|--invariant|liveness|--target|karpenter@v1.7.0", "nope.yaml"},
+		{"verify|" + scenario + "|--catalog|nope", "nope"},
 
 		{"up|--nodes|-1", "--nodes -1: want 0 to 5000"},
 		{"up|--target|other@v1", "--target other@v1: up knows karpenter"},
@@ -160,7 +173,7 @@ func TestWrongArguments(t *testing.T) {
 		t.Run(test.args, func(t *testing.T) {
 			b := newBench(t)
 			args := strings.Split(test.args, "|")
-			if !slices.Contains(args, "--out") && slices.Contains([]string{"verify", "run", "up"}, args[0]) {
+			if !slices.Contains(args, "--out") && slices.Contains([]string{"verify", "run", "up", "bisect", "history", "explore"}, args[0]) {
 				args = append(args, "--out", b.out)
 			}
 			b.refuses(t, test.want, args...)

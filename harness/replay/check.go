@@ -70,12 +70,19 @@ func (r Request) manifest() (*manifest.Container, error) {
 	}
 	options := r.program().Manifest
 	if options == nil {
-		return nil, fmt.Errorf("%s: it is for %s, and the target is %s", r.Manifest, programs.WithManifest(), r.Target.Ref)
+		return nil, fmt.Errorf("%s: it is for %s, and the target is %s", r.Manifest, programs.WithManifest(), r.Target.Name)
 	}
 	return manifest.Load(r.Manifest, *options)
 }
 
-// CheckManifest reports whether the target can be run as the manifest has it. It needs
+// ReadManifest finds what is wrong with the file that Manifest names, whatever the target can do. It needs
+// Manifest and the target's name only.
+func (r Request) ReadManifest() error {
+	_, err := r.manifest()
+	return err
+}
+
+// CheckManifest tells whether the target can be run as the manifest has it. It needs
 // Record, Features, Target and Manifest only.
 func (r Request) CheckManifest(ctx context.Context) error {
 	container, err := r.manifest()

@@ -92,6 +92,9 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	if err := b.check(c); err != nil {
 		return err
 	}
+	if err := b.checkInputs(c.Context(), records[:1]); err != nil {
+		return err
+	}
 	b.Provider, b.Options.Store, b.Out = b.Queue.ProviderOf(b.Record), b.Console.Store, b.session.Out
 	b.Conditions = b.conditions()
 	return nil

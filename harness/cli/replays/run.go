@@ -224,6 +224,9 @@ func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Re
 		}
 		refs = nil // nothing of it is in the store
 	}
+	if err := s.checkInputs(ctx, records); err != nil {
+		return nil, err
+	}
 	have, err := s.open(ctx, supply.Refuse, refs...)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/sentences/scene"
+	"nodestorm/scenarios"
 )
 
 // session is what the commands share that replay: how, and of what.
@@ -103,14 +104,19 @@ func (s *session) baseNames() string {
 	return strings.Join(names, string(os.PathListSeparator))
 }
 
+// checkInputs reads what the flags name, before anything is got, built or waited for.
+func (s *session) checkInputs(ctx context.Context, records []scenarios.Record) error {
+	if err := s.TakeParts(ctx, s.withNames); err != nil {
+		return err
+	}
+	return exit.UsageError(s.ReadManifest(records))
+}
+
 // open gets the control plane and the targets, and builds what is missing. What
 // cannot be had is cannot's to refuse or to do without.
 func (s *session) open(
 	ctx context.Context, cannot func(builds.Ref, error) error, refs ...builds.Ref,
 ) (map[builds.Ref]builds.Target, error) {
-	if err := s.TakeParts(ctx, s.withNames); err != nil { // before anything is built
-		return nil, err
-	}
 	return s.Open(ctx, cannot, refs...)
 }
 

@@ -104,6 +104,9 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 	if err := u.check(c); err != nil {
 		return err
 	}
+	if _, err := os.Lstat(u.record); u.record != "" && err == nil {
+		return exit.UsageError(fmt.Errorf("--record %s: it is there already; take another name, or move it away", u.record))
+	}
 	if u.given != "" {
 		err = u.fromFeature(ctx)
 	} else {

@@ -214,7 +214,7 @@ func (v *verification) checkClocks(clusters []replay.Cluster) error {
 // missing while replays go on; it is nil if everything was fetched before.
 func (v *verification) jobs(ctx context.Context, records []scenarios.Record, sides int) (jobs []queue.Job, rows []table.Row,
 	pending *supply.Pending, err error) {
-	if err := v.TakeParts(ctx, v.withNames); err != nil { // before anything is got
+	if err := v.checkInputs(ctx, records); err != nil {
 		return nil, nil, nil, err
 	}
 	switch {

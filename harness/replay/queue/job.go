@@ -142,6 +142,17 @@ func checkTarget(id, named string, got builds.Target) error {
 	return nil
 }
 
+// ReadManifest finds what is wrong with the user's manifest for the records, before anything is got for them.
+func (q *Queue) ReadManifest(records []scenarios.Record) error {
+	for _, r := range records {
+		target := builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: r.Autoscaler}}}
+		if err := q.request(q.Job(r, target)).ReadManifest(); err != nil {
+			return fmt.Errorf("--manifest: %w", err)
+		}
+	}
+	return nil
+}
+
 // CheckManifest makes sure that all targets can be run as the user's manifest has it.
 func (q *Queue) CheckManifest(ctx context.Context, jobs []Job) error {
 	for _, j := range jobs {

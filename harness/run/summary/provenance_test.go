@@ -57,7 +57,7 @@ func TestDepartures(t *testing.T) {
 		{"the race detector", func(r *run.Run) { r.Target.Race = true }, "karpenter@v1.7.0 was built with Go's race detector", "sigs.k8s.io/karpenter, v1.7.0, with Go's race detector, go1.26.8", " --race # "},
 		{"a part", func(r *run.Run) {
 			r.Provenance.With = []builds.Manifest{{Ref: builds.Ref{Name: "ccm", Version: "v2"}, SHA256: "0123456789abcdef"}}
-		}, "ccm@v2 (sha256 0123456789ab) was in the place of nodestorm's own", "", " --with ccm@v2 # "},
+		}, "ccm@v2 (sha256 0123456789ab) was in the place of nodestorm's own", "", " --component ccm@v2 # "},
 		{"a dirty part", func(r *run.Run) {
 			r.Provenance.With = []builds.Manifest{{Ref: builds.Ref{Name: "ccm", Version: "v2"}, Source: builds.Source{Kind: builds.FromFolder, Dir: folder, Commit: commit, Dirty: true}}}
 		}, "ccm@v2 was built from 796b28ee0123 with uncommitted changes", "", ""},
