@@ -24,7 +24,7 @@ func TestRates(t *testing.T) {
 	add("once", "expected", 1)
 	rows = append(rows, Row{ID: "skipped", Target: "karpenter@v1", Outcome: "skipped"})
 	var out bytes.Buffer
-	if err := Write(&out, 0, rows); err != nil {
+	if err := Write(&out, Style{}, rows); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

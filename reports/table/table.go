@@ -55,9 +55,32 @@ const fine = "expected"
 // Write writes the rows for people: a line for each run, then why for all that are not
 // as expected, those of which there is no run by their reason, then a count of the outcomes.
 // Of the lines are the columns that a terminal of that width has room for, 0 for all.
-func Write(w io.Writer, width int, rows []Row) error {
+func Write(w io.Writer, as Style, rows []Row) error {
+	var text strings.Builder
+	if err := write(&text, as, rows); err != nil {
+		return err
+	}
+	if as.Colour {
+		_, err := io.WriteString(w, Coloured(text.String()))
+		return err
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// Style is how a table is written.
+type Style struct {
+	Width  int  // columns of the terminal; 0: as many as it takes
+	Wide   bool // with how fast virtual time was, and how late timers were
+	Colour bool // of marks
+}
+
+func write(w io.Writer, as Style, rows []Row) error {
 	other := slices.ContainsFunc(rows, func(r Row) bool { return r.Kubernetes != "" })
-	header := []string{"SCENARIO", "TARGET", "EXPECTED", "VERDICT", "WALL", "VIRTUAL", "FACTOR", "LAG P99"}
+	header := []string{"  SCENARIO", "TARGET", "EXPECTED", "VERDICT", "WALL", "VIRTUAL"}
+	if as.Wide {
+		header = append(header, "FACTOR", "LAG P99")
+	}
 	if other {
 		header = slices.Insert(header, 2, "KUBERNETES")
 	}
@@ -74,15 +97,18 @@ func Write(w io.Writer, width int, rows []Row) error {
 		if r.Own != "" {
 			target += "*"
 		}
-		cells := []string{wording.Clean(r.ID), target, orDash(r.Expected), orDash(r.Verdict),
-			figure("%.1fs", r.WallSeconds), virtual, figure("%.0fx", r.Factor), figure("%.0fms", r.LagP99Ms)}
+		cells := []string{r.Mark() + " " + wording.Clean(r.ID), target, orDash(r.Expected), orDash(r.Verdict),
+			figure("%.1fs", r.WallSeconds), virtual}
+		if as.Wide {
+			cells = append(cells, figure("%.0fx", r.Factor), figure("%.0fms", r.LagP99Ms))
+		}
 		if other {
 			cells = slices.Insert(cells, 2, orDash(r.Kubernetes))
 		}
 		lines = append(lines, cells)
 	}
 	out := tabwriter.NewWriter(w, 0, 0, gap, ' ', 0)
-	for _, line := range Narrow(width, slices.Index(header, "VERDICT")+1, lines) {
+	for _, line := range Narrow(as.Width, slices.Index(header, "VERDICT")+1, lines) {
 		fmt.Fprintln(out, strings.Join(line, "\t"))
 	}
 	if err := out.Flush(); err != nil {
@@ -94,7 +120,7 @@ func Write(w io.Writer, width int, rows []Row) error {
 		if r.Outcome == fine || r.Run == "" {
 			continue
 		}
-		fmt.Fprintf(&b, "\n%s on %s: %s\n", wording.Clean(r.ID), wording.Clean(r.Target), strings.ToUpper(wording.Clean(r.Outcome)))
+		fmt.Fprintf(&b, "\n%s %s on %s: %s\n", r.Mark(), wording.Clean(r.ID), wording.Clean(r.Target), strings.ToUpper(wording.Clean(r.Outcome)))
 		if r.Reason != "" {
 			fmt.Fprintf(&b, "  %s\n", wording.Clean(r.Reason))
 		}
@@ -136,7 +162,7 @@ func notRun(b *strings.Builder, rows []Row) {
 		ids[of] = append(ids[of], wording.Clean(r.ID))
 	}
 	for _, of := range reasons {
-		fmt.Fprintf(b, "\n%d on %s: %s\n  %s\n  %s\n", len(ids[of]), wording.Clean(of.target), strings.ToUpper(wording.Clean(of.outcome)),
+		fmt.Fprintf(b, "\n%s %d on %s: %s\n  %s\n  %s\n", Row{Outcome: of.outcome}.Mark(), len(ids[of]), wording.Clean(of.target), strings.ToUpper(wording.Clean(of.outcome)),
 			wording.Clean(of.why), strings.Join(ids[of], ", "))
 	}
 }

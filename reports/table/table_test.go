@@ -49,7 +49,7 @@ var rows = []table.Row{
 func TestTable(t *testing.T) {
 	for name, rows := range map[string][]table.Row{"verify.txt": rows, "verify-nothing.txt": nil, "verify-skipped.txt": rows[2:4]} {
 		var out bytes.Buffer
-		if err := table.Write(&out, 0, rows); err != nil {
+		if err := table.Write(&out, table.Style{Wide: true}, rows); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name, out.Bytes())
@@ -61,7 +61,7 @@ func TestTableOfKubernetes(t *testing.T) {
 	other := slices.Clone(rows)
 	other[0].Kubernetes = "v1.36.3"
 	var out bytes.Buffer
-	if err := table.Write(&out, 0, other); err != nil {
+	if err := table.Write(&out, table.Style{}, other); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "verify-kubernetes.txt", out.Bytes())
@@ -76,5 +76,23 @@ func TestJSON(t *testing.T) {
 	out.Reset()
 	if err := table.JSON(&out, nil); err != nil || strings.TrimSpace(out.String()) != "[]" {
 		t.Errorf("no rows: %q, %v", out.String(), err)
+	}
+}
+
+// On a terminal the marks have colours, and nothing else has.
+func TestColoured(t *testing.T) {
+	text := "✓ a\n  ✗ b ✓ c\n! d\n– e\nf ✓\n"
+	want := "\x1b[32m✓\x1b[0m a\n  \x1b[31m✗\x1b[0m b ✓ c\n\x1b[33m!\x1b[0m d\n\x1b[90m–\x1b[0m e\nf ✓\n"
+	if got := table.Coloured(text); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for i, want := range []string{
+		"✓ karpenter-7515-not-ready-noexecute karpenter@v1.6.4 reproduced 17s",
+		"✗ karpenter-7515-not-ready-noexecute karpenter@v1.7.0 reproduced, regression 15s",
+		"– karpenter-7515-startup-taint-declared karpenter@v9.9.9 skipped",
+	} {
+		if got := rows[i].Line(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

@@ -161,6 +161,15 @@ func Columns(w io.Writer) int {
 	return width
 }
 
+// Style is how tables of replays are written: in colours on a terminal, unless NO_COLOR asks for none.
+func (e *Console) Style() table.Style {
+	s := table.Style{Width: Columns(e.Stdout), Wide: e.Form == AsWide}
+	if s.Colour = s.Width > 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"; s.Wide {
+		s.Width = 0
+	}
+	return s
+}
+
 // Table prints rows below a head, on a terminal one line each, see table.Fit: of its width, and
 // with the first need columns in any case.
 func (e *Console) Table(width, need int, rows [][]string) error {

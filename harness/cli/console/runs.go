@@ -76,7 +76,7 @@ func (e *Console) printRows(rows []table.Row, asJSON bool) error {
 	case asJSON:
 		return e.JSON(table.Finite(rows))
 	}
-	return table.Write(e.Stdout, Columns(e.Stdout), rows)
+	return table.Write(e.Stdout, e.Style(), rows)
 }
 
 // BreakOff prints the rows there are when err ends the command early.

@@ -70,7 +70,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	c.Flags().StringVar(&r.tags, "tags", "", console.TagsUsage)
 	c.Flags().StringVar(&r.named, "name", "", "only scenarios of a named feature with `TEXT` in their names")
 	c.Flags().BoolVar(&r.all, "all", false, "all failures")
-	e.OutputFlags(c, &r.asJSON, console.AsNames)
+	e.OutputFlags(c, &r.asJSON, console.AsWide, console.AsNames)
 	c.Flags().BoolVar(&r.live, "watch", false, "serve a page of each run on loopback while it goes on")
 	return c
 }

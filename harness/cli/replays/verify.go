@@ -87,7 +87,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	c.Flags().StringVar(&v.tags, "tags", "", console.TagsUsage)
 	c.Flags().BoolVar(&v.all, "all", false, "all failures")
-	e.OutputFlags(c, &v.asJSON, console.AsNames)
+	e.OutputFlags(c, &v.asJSON, console.AsWide, console.AsNames)
 	c.Flags().BoolVar(&v.clocks, "clocks", false, "compare the decisions at 1x with those at --clock")
 	c.Flags().BoolVar(&v.strict, "strict", false, "let the exit status be 1 if something is skipped")
 	c.Flags().IntVar(&v.rounds.Repeat, "repeat", 1, "replay each `N` times, and report a rate with its interval")

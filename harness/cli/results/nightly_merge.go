@@ -54,7 +54,7 @@ makes it 3. 2 usage, or they are not parts of one whole.`,
 	c.Flags().StringVar(&o.out, "out", filepath.Join("reports", "out", "merged"), "`FOLDER` for the index, the matrix and the JUnit XML")
 	console.UploadFlag(c, &o.kept)
 	c.Flags().StringVar(&o.after, "job", "", "wait for the end of the Kubernetes Job `NAME` before")
-	e.OutputFlags(c, &o.asJSON, console.AsNames)
+	e.OutputFlags(c, &o.asJSON, console.AsWide, console.AsNames)
 	c.Flags().BoolVar(&o.strict, "strict", false, "let the exit status be 1 if something was skipped")
 	e.CatalogueFlags(c)
 	return c

@@ -41,7 +41,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
 			return o.run(c.Context(), e, args)
 		},
 	}
-	e.OutputFlags(c, &o.asJSON, console.AsNames)
+	e.OutputFlags(c, &o.asJSON, console.AsWide, console.AsNames)
 	c.Flags().BoolVar(&o.cross, "cross", false,
 		"look for the symptom of every record in the runs of all other scenarios: one that is there is too loose, unless its record names "+
 			"the scenario as kin and the run fails")
