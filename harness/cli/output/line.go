@@ -27,7 +27,7 @@ type Line struct {
 
 const (
 	redraw   = 100 * time.Millisecond
-	plainGap = 10 * time.Second // between plain lines about the same thing
+	plainGap = time.Minute // between plain lines about the same thing
 )
 
 // NewLine returns a line on w.
@@ -44,6 +44,9 @@ func NewPlainLine(w io.Writer) *Line { return &Line{w: w, all: true} }
 
 // Changes reports whether it is one line, on a terminal.
 func (l *Line) Changes() bool { return l.terminal != nil }
+
+// Steps reports whether each step of a world is shown: on a terminal, or where each is to be a line.
+func (l *Line) Steps() bool { return l.all || l.terminal != nil }
 
 // Show shows text about a subject. It may be called often: a plain line is printed at once when
 // the subject changes.

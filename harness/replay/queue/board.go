@@ -15,8 +15,8 @@ import (
 // plainGap is the time between plain lines about the same thing.
 const plainGap = 10 * time.Second
 
-// board shows what goes on in worlds: on a terminal one line for all, elsewhere a line when a
-// world comes to another step, and now and then.
+// board shows what goes on in worlds: on a terminal one line for all, elsewhere, if that is asked for,
+// a line when a world comes to another step, and now and then.
 type board struct {
 	line     supply.Line
 	output   supply.Output
@@ -48,6 +48,9 @@ func (b *board) step(worker int, what, step string, f lag.Figures) {
 	}
 	w.figures = f
 	subject := what + step
+	if !b.line.Steps() {
+		return
+	}
 	if !b.line.Changes() {
 		if subject != w.subject || time.Since(w.shown) >= plainGap {
 			w.subject, w.shown = subject, time.Now()

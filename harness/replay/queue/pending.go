@@ -118,10 +118,13 @@ func (q *Queue) PlayRounds(
 	ctx context.Context, pending *supply.Pending, jobs []Job, r Rounds, before []table.Row, keep Keep,
 ) ([]table.Row, error) {
 	rows := before
+	q.all = len(jobs) * r.Repeat
 	for _, round := range rounds(jobs, r.Repeat, r.Certain > 0) {
+		planned := len(round)
 		round = slices.DeleteFunc(round, func(t Task) bool {
 			return r.Certain > 0 && table.RateOf(rows, t.Record.ID, t.Target.Ref.String()).Certainty >= r.Certain
 		})
+		q.all -= planned - len(round)
 		earlier := rows
 		played, err := q.playPending(ctx, pending, round, func(soFar []table.Row) error {
 			return keep(append(earlier[:len(earlier):len(earlier)], soFar...))
@@ -167,6 +170,9 @@ func (q *Queue) playNow(ctx context.Context, pending *supply.Pending, t Task) (r
 	}
 	_, row, err = q.Replay(ctx, t.Job, t.Label)
 	if err == nil {
+		q.tell(row)
+	}
+	if err == nil && q.Line().Changes() {
 		now, _ := pending.State()
 		q.Output.Remark("%s on %s: %s, %s; %s left to get",
 			row.ID, row.Target, row.Verdict, row.Outcome, wording.Counted(len(now.Left), "target"))

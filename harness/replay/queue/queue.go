@@ -20,6 +20,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/memory"
 	"nodestorm/reports/table"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 	"nodestorm/sim/time/lag"
 )
@@ -53,6 +54,22 @@ type Queue struct {
 	beside   func() string                // what goes on beside the replays; nil: nothing
 	found    map[builds.Ref]builds.Target // see find
 	skipped  map[int]bool                 // jobs that have a row that says so
+
+	counting   sync.Mutex
+	ended, all int // how many replays have ended, and of how many
+}
+
+// tell prints a line for a replay that has ended, where lines follow each other.
+func (q *Queue) tell(row table.Row) {
+	q.counting.Lock()
+	defer q.counting.Unlock()
+	q.ended++
+	if q.Worker || q.all < 2 || q.Line().Changes() {
+		return
+	}
+	number := fmt.Sprintf("[%d/%d] ", q.ended, max(q.all, q.ended))
+	q.Line().Show(number, wording.Clean(number+row.Line()), "")
+	q.Line().Clear()
 }
 
 // Line is where the progress of replays is shown.
@@ -153,6 +170,7 @@ func (q *Queue) Play(ctx context.Context, tasks []Task, keep Keep) (rows []table
 	if keep == nil {
 		keep = func([]table.Row) error { return nil }
 	}
+	q.all = max(q.all, len(tasks))
 	for i, t := range tasks {
 		if q.AtOnce > 1 && len(tasks)-i > 1 {
 			others, err := q.PlayParallel(ctx, tasks[i:], func(more []table.Row) error { return keep(append(rows[:i:i], more...)) })
@@ -160,6 +178,7 @@ func (q *Queue) Play(ctx context.Context, tasks []Task, keep Keep) (rows []table
 		}
 		row, err := q.replayAndMeasure(ctx, t.Job, t.Label)
 		if err == nil {
+			q.tell(row)
 			rows = append(rows, row)
 			err = keep(rows)
 		}
@@ -214,6 +233,9 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]ta
 			row, err := w.play(ctx, worker, tasks[i], tasks[i].request())
 			// mutant: at a time, what neighbours made late counts
 			again := err == nil && row.Verdict == string(verdict.Inconclusive)
+			if err == nil && !again {
+				q.tell(row)
+			}
 			if again {
 				w.board.say("%s on %s does not count beside others, and is played again alone: %s", row.ID, row.Target, row.Reason)
 			}
@@ -222,7 +244,11 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]ta
 		Alone: func(ctx context.Context, i int, before table.Row) (table.Row, error) {
 			r := tasks[i].request()
 			r.Alone, r.InPlaceOf = true, before.Run
-			return w.play(ctx, 0, tasks[i], r)
+			row, err := w.play(ctx, 0, tasks[i], r)
+			if err == nil {
+				q.tell(row)
+			}
+			return row, err
 		},
 		Done: keep,
 		Fewer: func(n int) {

@@ -197,11 +197,25 @@ func TestWorkerRefuses(t *testing.T) {
 	}
 }
 
-// What several worlds do is reported without a flood: elsewhere than on a terminal a line when
+// everything has a line for each step.
+type everything struct{ words }
+
+func (w everything) NewLine() supply.Line { return output.NewPlainLine(w.to) }
+
+// What several worlds do is told without a flood: elsewhere than on a terminal a line when
 // one comes to another step.
 func TestBoard(t *testing.T) {
 	var text bytes.Buffer
-	b := (&Queue{Output: words{&text}}).newBoard(5)
+	q := &Queue{Output: words{&text}, all: 2}
+	q.newBoard(5).step(0, "one", "a step", lag.Figures{})
+	q.tell(table.Row{ID: "one", Target: "karpenter@v1", Verdict: "healthy", Outcome: "expected", Run: "x", WallSeconds: 12.3})
+	q.tell(table.Row{ID: "two\x1b", Target: "karpenter@v1", Verdict: "healthy", Outcome: "regression", Run: "x", WallSeconds: 1})
+	want := "[1/2] ✓ one karpenter@v1 healthy 12s\n[2/2] ✗ two\\x1b karpenter@v1 healthy, regression 1s\n"
+	if text.String() != want {
+		t.Errorf("without -v: %q\nwant %q", text.String(), want)
+	}
+	text.Reset()
+	b := (&Queue{Output: everything{words{&text}}}).newBoard(5)
 	b.parallel = true
 	for range 100 {
 		b.step(0, "[1/5] one karpenter@v1", "a step", lag.Figures{Virtual: time.Minute, Mean: 30})
@@ -210,7 +224,7 @@ func TestBoard(t *testing.T) {
 	b.step(0, "[1/5] one karpenter@v1", "the next", lag.Figures{Virtual: 2 * time.Minute, Mean: 30})
 	b.ended(0)
 	b.step(0, "[3/5] three karpenter@v1", "", lag.Figures{})
-	want := "[1/5] one karpenter@v1  1m0s  30x  a step\n[2/5] two karpenter@v1  1h0m0s  10x  another\n[1/5] one karpenter@v1  2m0s  30x  the next\n[3/5] three karpenter@v1  \n"
+	want = "[1/5] one karpenter@v1  1m0s  30x  a step\n[2/5] two karpenter@v1  1h0m0s  10x  another\n[1/5] one karpenter@v1  2m0s  30x  the next\n[3/5] three karpenter@v1  \n"
 	if text.String() != want {
 		t.Errorf("%q\nwant %q", text.String(), want)
 	}

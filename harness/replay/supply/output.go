@@ -28,6 +28,8 @@ type Line interface {
 	Clear()
 	// Changes reports whether it is one line, on a terminal.
 	Changes() bool
+	// Steps reports whether each step of a world is shown.
+	Steps() bool
 }
 
 // ShowOn returns a Progress that shows the builds of one command on a line, after its number
