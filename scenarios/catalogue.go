@@ -25,6 +25,7 @@ type Catalogue struct {
 	bare     []Scenario        // without
 	features map[string][]byte // with the files that their steps name
 	places   map[string]string // of what is a user's own, by ID
+	files    map[string]File // of records that are built in, by ID; twins share one
 	strays   Problems
 }
 
@@ -39,7 +40,20 @@ func BuiltIn(features fs.FS) (*Catalogue, error) {
 
 // Clone is the same catalogue, to which the caller may add.
 func (c *Catalogue) Clone() *Catalogue {
-	return &Catalogue{records: slices.Clone(c.records), features: maps.Clone(c.features)}
+	return &Catalogue{records: slices.Clone(c.records), features: maps.Clone(c.features), files: c.files}
+}
+
+// RecordFile is the file in which a record is written, and whether there is one: a scenario without a record has none.
+func (c *Catalogue) RecordFile(id string) (File, bool) {
+	if f, is := c.files[id]; is {
+		return f, true
+	}
+	for _, s := range c.own {
+		if s.Record.ID == id && !s.Record.Bare() {
+			return s.RecordFile, true
+		}
+	}
+	return File{}, false
 }
 
 // LoadCheckout reads the records and features of a checkout, which must agree.
@@ -135,7 +149,7 @@ func LoadFrom(fsys fs.FS) (*Catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Catalogue{}
+	c := &Catalogue{files: map[string]File{}}
 	var errs []error
 	where := map[string]string{} // ID → file
 	for _, name := range names {
@@ -159,7 +173,7 @@ func LoadFrom(fsys fs.FS) (*Catalogue, error) {
 				fail(fmt.Errorf("%sid: %q is taken by scenarios/%s", Place(i), r.ID, other))
 				continue
 			}
-			where[r.ID] = name
+			where[r.ID], c.files[r.ID] = name, File{Path: name, Shown: "scenarios/" + name, Text: text}
 			c.records = append(c.records, r)
 		}
 	}

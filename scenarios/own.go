@@ -19,6 +19,8 @@ type Scenario struct {
 	File   string   // as the user calls it
 	Line   int
 	Steps  []Step
+	// RecordFile has the record, if there is one.
+	RecordFile File
 
 	// Files are what it is made of, a catalogue of its own.
 	Files map[string][]byte
@@ -49,7 +51,7 @@ type Own struct {
 }
 
 // File is a file of a folder, by the path that scenarios have for it. Shown is what the user
-// calls a feature, and empty of other files.
+// calls a feature or a record, and empty of other files.
 type File struct {
 	Path, Shown string
 	Text        []byte

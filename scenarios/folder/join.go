@@ -74,6 +74,7 @@ func (f *Folder) give(r placed) bool {
 			continue
 		}
 		s.Record = r.Record
+		s.RecordFile = scenarios.File{Path: r.path, Shown: f.file(r.path), Text: f.texts[r.path]}
 		s.Record.NameTwins()
 		s.Record.Feature = path.Join(f.mount, feature)
 		made := &checker.Made{}
