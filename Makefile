@@ -123,6 +123,12 @@ repro: setup ## Replay one upstream issue on both sides: make repro ISSUE=7515
 sentences: build ## Write features/SENTENCES.md, what the steps of a feature can say
 	@$(BIN) sentences --page > features/SENTENCES.md
 
+# The schema is part of the program that writes the pages.
+.PHONY: reference
+reference: ## Write docs/reference and what it is made of, from the code
+	@$(TEST) ./harness/cli/explain -run '^TestSchema$$' -update
+	@$(TEST) ./harness/cli/explain -run '^TestReference' -update
+
 .PHONY: bench
 bench: setup ## Measure what BENCHMARKS.md says (about 15 min)
 	@$(BENCH) ./bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict|Parallel|Scale|Autoscalers|Growth' -benchtime 1x -count 5 -timeout 60m

@@ -25,7 +25,7 @@ type Catalogue struct {
 	bare     []Scenario        // without
 	features map[string][]byte // with the files that their steps name
 	places   map[string]string // of what is a user's own, by ID
-	files    map[string]File // of records that are built in, by ID; twins share one
+	files    map[string]File   // of records that are built in, by ID; twins share one
 	strays   Problems
 }
 

@@ -23,10 +23,11 @@ func CheckInvariants(list []checker.Statement) (wrong []error) {
 
 // Known is an invariant of every run that another failure breaks than the record's.
 type Known struct {
-	// Invariant is its name, Releases are those on which it is broken.
+	// Invariant is the name of the invariant. Required.
 	Invariant string `json:"invariant"`
-	Releases  Range  `json:"releases"`
-	// Because names the other failure: an ID of the catalogue or an issue, and what it is.
+	// Releases are those on which it is broken. Required.
+	Releases Range `json:"releases"`
+	// Because names the other failure: an ID of the catalogue or an issue, and what it is. Required.
 	Because string `json:"because"`
 }
 

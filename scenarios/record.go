@@ -17,66 +17,68 @@ import (
 
 // Record is one documented failure, or the cure of one.
 type Record struct {
-	// ID is lower case with dashes and begins with the system. It is also the tag
-	// of the Gherkin scenario.
-	ID    string `json:"id"`
+	// ID is the name of the record and the tag of its scenario: words of small letters and digits with dashes between them, 80
+	// characters at most. In the built-in catalogue it begins with the system. Required.
+	ID string `json:"id"`
+	// Title says in a few words what the software does wrong. Required.
 	Title string `json:"title"`
-	// System is the folder of the record and of its feature, see Systems.
+	// System is the cloud or the part of a cluster that the failure is about. In the built-in catalogue it is the folder of
+	// the record and of its feature, too. Required.
 	System string `json:"system"`
-	// Autoscaler is what fails, and the name of the targets: see Autoscalers.
+	// Autoscaler is the program that fails: targets are builds of it. Required.
 	Autoscaler string `json:"autoscaler"`
-	// Cloud is the provider that a build has to serve, of records whose System does not say
-	// it: of Karpenter's "instances", "kwok", which comes with it, or empty, where both show it
-	// and kwok is taken.
+	// Cloud is the provider that a build has to serve, of records whose system leaves that open: Karpenter's, where only one
+	// of them shows the failure (kwok comes with Karpenter), and Cluster Autoscaler's in the system bootstrap.
 	Cloud string `json:"cloud,omitempty"`
-	// Race says that the failure is a data race, which builds with Go's race detector show, and no
-	// others: it is verified on those.
+	// Race says that the failure is a data race: it is verified on builds with Go's race detector, which alone show it.
 	Race bool `json:"race,omitempty"`
-	// Issue is where the failure is documented, as owner/repository#number; Fix
-	// is the change that ended it, empty where there is none.
+	// Issue is where the failure is documented, as owner/repository#number. The built-in catalogue demands it.
 	Issue string `json:"issue"`
-	Fix   string `json:"fix,omitempty"`
-	// Kubernetes is the range of its releases on which the failure can be seen; empty: all that
-	// worlds can have.
+	// Fix is the change that ended the failure, as owner/repository#number. Without it, no fix is known.
+	Fix string `json:"fix,omitempty"`
+	// Kubernetes is the range of releases of Kubernetes on which the failure can be seen. Without it, all can show it.
 	Kubernetes Range `json:"kubernetes,omitempty"`
-	// Affected and Fixed are ranges of releases.
+	// Affected is the range of releases that show the failure. With "none" the record is a control case, which no release
+	// shows. The built-in catalogue demands it.
 	Affected Range `json:"affected"`
-	Fixed    Range `json:"fixed"`
-	// Releases are those to verify on, if others than by default: see releases.yaml.
+	// Fixed is the range of releases that do not show the failure any more. The built-in catalogue demands it.
+	Fixed Range `json:"fixed"`
+	// Releases are the versions to verify on, if not those that are chosen by the ranges and by releases.yaml of the catalogue.
 	Releases []string `json:"releases,omitempty"`
-	// Targets are the builds to verify on, and what is expected of them. A record needs
-	// none: they are made of its ranges and of the releases that there are.
+	// Targets are the builds to verify on, with the verdict that is expected of each. Without targets and without affected and
+	// fixed, a record expects nothing.
 	Targets []Target `json:"targets"`
-	// Feature is the path of the feature below features/.
+	// Feature is the path of the feature: below the folder of the record, and in the built-in catalogue below features/. Required.
 	Feature string `json:"feature"`
-	// Summary is what users see, Mechanism why, Notes what to know of a replay.
-	Summary   string `json:"summary"`
+	// Summary says what users see. The built-in catalogue demands it.
+	Summary string `json:"summary"`
+	// Mechanism says why it happens, as far as the sources show it. The built-in catalogue demands it.
 	Mechanism string `json:"mechanism"`
-	Notes     string `json:"notes,omitempty"`
-	// Trigger is what made the failure possible on the affected releases: the fault
-	// took effect, the taint was there, the rollout began. It has to be in the history
-	// on both sides: a run without it has put nothing to the test.
+	// Notes say what to know of a replay, for example where it differs from the issue.
+	Notes string `json:"notes,omitempty"`
+	// Trigger is what made the failure possible: a fault took effect, a taint was there, a rollout began. It has to be in
+	// the history on affected and on fixed releases: a run without it proves nothing. Required.
 	Trigger checker.Statement `json:"trigger"`
-	// Work is what a target must have done for its health to mean anything.
+	// Work is what a target must have done for its health to mean anything. Required.
 	Work Work `json:"work"`
-	// Symptom is what the failure looks like in the history of a run.
+	// Symptom is what the failure looks like in the history of a run. A sequence has to end with something that happened.
+	// Required.
 	Symptom checker.Statement `json:"symptom"`
-	// Elsewhere is what the failure looks like in runs of other scenarios, such as ones that a
-	// search has drawn, which have other names, other demand and more faults. It says nothing of a
-	// run that has not broken what Breaks names. Without it, it is the symptom, of whatever names.
+	// Elsewhere is what the failure looks like in runs of other scenarios, such as those of a search, which have other names,
+	// other demand and more faults. It counts only in a run that broke what Breaks names. Without it, it is the
+	// symptom, with any names.
 	Elsewhere *checker.Statement `json:"elsewhere,omitempty"`
-	// Invariants must hold from the start of a run to its end, on both sides. A broken one
-	// makes a run failed, unless Breaks has its statement and the symptom what breaks it.
+	// Invariants must hold from the start of a run to its end, on affected and fixed releases. A broken one makes a run
+	// failed, unless Breaks names its statement and the symptom has what breaks it.
 	Invariants []checker.Statement `json:"invariants,omitempty"`
 	// Breaks are the invariants that the failure breaks: statements of Invariants, and names
 	// of those of every run.
 	Breaks []string `json:"breaks,omitempty"`
-	// Known are those of every run that another documented failure breaks in this scenario,
-	// also where it is healthy.
+	// Known are the invariants of every run that another documented failure breaks in this scenario, also where the run is
+	// healthy.
 	Known []Known `json:"known,omitempty"`
-	// Kin are the IDs of other records whose failing runs show this symptom as well,
-	// since it is the same failure. In any other run it must not be found. Its twins need
-	// not be named.
+	// Kin are the IDs of other records whose failing runs show this symptom as well, since it is the same failure. In any
+	// other run the symptom must not be found. Twins need not be named.
 	Kin []string `json:"kin,omitempty"`
 
 	twins []string // kin that no record names, see Written
@@ -112,7 +114,9 @@ func (r *Record) Scenario() (path, tags string) {
 
 // Target is a release and what is expected of it.
 type Target struct {
-	Name     string      `json:"name"` // autoscaler@version
+	// Name is the autoscaler and the version, as autoscaler@version. Required.
+	Name string `json:"name"`
+	// Expected is the verdict that the record promises. Required.
 	Expected Expectation `json:"expected"`
 }
 

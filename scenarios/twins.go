@@ -10,6 +10,8 @@ import (
 // Written is a file of the catalogue: a record, and what is another in its twins.
 type Written struct {
 	Record
+	// Twins are variants of the scenario that show the same failure: with real kubelets, or with another setting. Each is a
+	// record of its own with the ranges, trigger, work and symptom of this one.
 	Twins []twin `json:"twins"`
 }
 
@@ -18,13 +20,21 @@ type Written struct {
 // trigger, work and symptom of the one it is written in. Of the fields with a pointer it
 // has that one's as well if they are not there.
 type twin struct {
-	ID        string  `json:"id"`
-	Title     string  `json:"title"`
-	System    *string `json:"system"`
-	Feature   *string `json:"feature"`
-	Summary   *string `json:"summary"`
+	// ID is the name of the twin and the tag of its scenario, as a record's. The suffix -real marks a twin that differs only in
+	// using real kubelets. Required.
+	ID string `json:"id"`
+	// Title says in a few words what the software does wrong. Required.
+	Title string `json:"title"`
+	// System is the twin's own, if it is not the record's.
+	System *string `json:"system"`
+	// Feature is the path of the twin's feature, if it is not the record's.
+	Feature *string `json:"feature"`
+	// Summary is the twin's own, if it is not the record's.
+	Summary *string `json:"summary"`
+	// Mechanism is the twin's own, if it is not the record's.
 	Mechanism *string `json:"mechanism"`
-	Notes     *string `json:"notes"`
+	// Notes are the twin's own, if they are not the record's.
+	Notes *string `json:"notes"`
 }
 
 // maxTwins bounds what one file can make of itself.

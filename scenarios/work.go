@@ -11,10 +11,10 @@ import (
 // Work is what a target must have done at least, as records of the history: a program
 // that answers every health check and does nothing is not healthy.
 type Work struct {
-	// Count is how many records must match. Zero is refused.
+	// Count is how many events must match, one or more. Required.
 	Count int `json:"count"`
-	// Since is "start" to count from the beginning of the run. Empty means from the
-	// end of the last When; of a scenario without any, from the beginning.
+	// Since is "start" to count from the beginning of the run. Without it, events count from the end of the last When, or from
+	// the beginning if the scenario has no When.
 	Since string `json:"since,omitempty"`
 	// Pattern has a source other than log: what a program says of itself is no work.
 	checker.Pattern

@@ -36,8 +36,9 @@ func (e ActionTakes) Work(w *Work) {
 type ActionFails struct {
 	// After is when, from the action's begin. Zero means when it would have succeeded.
 	After lapse.Duration `json:"after"`
-	// Code and Message are the action's error. Empty means action_failed and its usual text.
-	Code    string `json:"code"`
+	// Code is that of the action's error. Without it, it is action_failed.
+	Code string `json:"code"`
+	// Message is that of the action's error. Without it, it is "Action failed".
 	Message string `json:"message"`
 }
 

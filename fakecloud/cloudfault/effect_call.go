@@ -13,10 +13,10 @@ import (
 // Refuse means that the call is not carried out and gets an error.
 type Refuse struct {
 	// Code is the error code in the words of the wire API, for Hetzner for example
-	// resource_unavailable, resource_limit_exceeded, placement_error or server_error. Empty means a
-	// reply that is no JSON, as proxies in front of an API give it; Status is required then.
+	// resource_unavailable, resource_limit_exceeded, placement_error or server_error. Without it the
+	// reply is no JSON, as proxies in front of an API give it, and Status is needed.
 	Code string `json:"code"`
-	// Message empty means the usual text of Code.
+	// Message is the error's text. Without it, it is the usual one of Code.
 	Message string `json:"message"`
 	// Status is the HTTP status, 400 to 599. Zero means the one that belongs to Code.
 	Status int `json:"status"`

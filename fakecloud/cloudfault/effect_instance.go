@@ -20,8 +20,8 @@ var _ = lives.Add("turnsOff", TurnsOff{}, fault.Say("goes off DURATION after it 
 // Strike implements Striker.
 func (e TurnsOff) Strike(m Machine) { m.TurnOff(time.Duration(e.After)) }
 
-// Vanishes means that an instance is gone without a call, as when a user deletes it out
-// of band.
+// Vanishes means that an instance is gone without anybody's call, as when it is deleted out of
+// band.
 type Vanishes struct {
 	// After counts from when the instance is running and the fault active, whichever is later.
 	After lapse.Duration `json:"after"`
@@ -60,9 +60,9 @@ func (NotCreated) Withhold() {}
 // HalfDeleted means that the deletion of an instance of a group, which also lowers the group's target, is half
 // done.
 type HalfDeleted struct {
-	// Leaves is what is left: "target" is not lowered, so that another instance is created; the "instance" is not
-	// deleted, and is one more than the target; "rest" are this instance and those that the call names
-	// after it, when those before it are gone and the call fails.
+	// Leaves is what is left. With "target" the target is not lowered, so that another instance is created. With "instance"
+	// the instance is not deleted, and is one more than the target. With "rest" the call fails when it comes to this
+	// instance: that and those that the call names after it are left. Required.
 	Leaves string `json:"leaves"`
 }
 

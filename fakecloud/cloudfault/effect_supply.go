@@ -10,10 +10,11 @@ import (
 // Unavailable means that a server type cannot be had for now: creating one is refused with
 // resource_unavailable, and listings say so.
 type Unavailable struct {
+	// Type is the server type. Required.
 	Type string `json:"type"`
-	// Location empty means all.
+	// Location is where. Without it, everywhere.
 	Location string `json:"location"`
-	// Capacity is "spot" or "on-demand", where a cloud has both. Empty means either.
+	// Capacity is "spot" or "on-demand", where a cloud has both. Without it, it is either.
 	Capacity string `json:"capacity"`
 }
 
@@ -41,8 +42,9 @@ func (Unavailable) Withdrawn() bool { return false }
 // Retired means that a server type is withdrawn: it is announced as unavailable since the fault is
 // active, and creating one is refused.
 type Retired struct {
+	// Type is the server type. Required.
 	Type string `json:"type"`
-	// Location empty means all.
+	// Location is where. Without it, everywhere.
 	Location string `json:"location"`
 }
 

@@ -28,6 +28,11 @@ var topics = []struct {
 	{"orders", "Format: the order of an installer (run --order)",
 		"nodestorm run --tags @kubespray --target kubespray@mine --order FILE checks it before anything starts. The orders that\n" +
 			"are built in are in harness/program/installer.", []string{"order.yaml", "order-add-on.yaml"}, nil},
+	{"schedules", "Format: what a search does to a world (explore print, explore shrink)",
+		"nodestorm explore print FILE says what is wrong with one, and prints it as the feature that is played.",
+		[]string{"schedule.yaml"}, nil},
+	{"invariants", "Format: what holds in every run of a folder's scenarios (invariants.yaml)",
+		"nodestorm lint DIR says what is wrong with one.", []string{"invariants.yaml"}, nil},
 }
 
 // helpTopics are commands that only have help.

@@ -10,19 +10,18 @@ import (
 // Plan is from when to when and how often a fault acts, whatever it breaks. Zero means
 // at once, always and for ever.
 type Plan struct {
-	// When is the record that the fault waits for; it must come after the fault. Nil means
-	// that it waits for none.
+	// When is the event that the fault waits for; it must come after the fault is armed. Without it, the fault waits for none.
 	When *checker.Pattern `json:"when,omitempty"`
-	// At counts from that record, else from where those that arm the fault say.
+	// At is when the fault begins, counted from that event, or from when the fault is armed.
 	At lapse.Duration `json:"at,omitzero"`
-	// For counts from At. Zero means for ever.
+	// For is how long the fault lasts, counted from At. Without it, it lasts for ever.
 	For lapse.Duration `json:"for,omitzero"`
 	// Skip lets that many occasions pass first.
 	Skip int `json:"skip,omitempty"`
-	// Limit is on how many occasions it acts. Zero means no limit.
+	// Limit is on how many occasions it acts. Without it, there is no limit.
 	Limit int `json:"limit,omitempty"`
 	// Probability is the chance from 0 to 1 that it acts on an occasion, drawn from the
-	// run's seed. Zero means 1: it always acts.
+	// run's seed. Without it, the fault always acts.
 	Probability float64 `json:"probability,omitempty"`
 }
 

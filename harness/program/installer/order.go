@@ -48,16 +48,17 @@ const maxSize = 1 << 20
 type Order struct {
 	// Source is where the order is documented, for people.
 	Source string `json:"source"`
-	Steps  []Step `json:"steps"`
+	// Steps run one after the other; the first that fails ends the order. Required.
+	Steps []Step `json:"steps"`
 }
 
 // Step is one of the four: the others are empty.
 type Step struct {
 	// Apply names a manifest, a file in the order's folder or below.
 	Apply   string   `json:"apply,omitempty"`
-	Rollout *Rollout `json:"rollout,omitempty"`
-	Label   *Label   `json:"label,omitempty"`
-	Taint   *Taint   `json:"taint,omitempty"`
+	Rollout *Rollout `json:"rollout,omitempty"` // Rollout waits until a workload that was applied before has all its pods.
+	Label   *Label   `json:"label,omitempty"`   // Label sets labels of Nodes.
+	Taint   *Taint   `json:"taint,omitempty"`   // Taint taints Nodes.
 
 	objects []*unstructured.Unstructured
 	text    []byte // of Apply
@@ -65,11 +66,10 @@ type Step struct {
 
 // Rollout waits until a workload that an earlier step applied has all its pods.
 type Rollout struct {
-	// Kind is Deployment, DaemonSet or StatefulSet.
-	Kind      string `json:"kind"`
-	Namespace string `json:"namespace,omitempty"` // empty: default
-	Name      string `json:"name"`
-	// Timeout is like "5m"; empty means DefaultTimeout.
+	Kind      string `json:"kind"`                // Kind is that of the workload. Required.
+	Namespace string `json:"namespace,omitempty"` // Namespace is that of the workload; default without it.
+	Name      string `json:"name"`                // Name is that of the workload. Required.
+	// Timeout is how long it waits, such as "2m"; 5m without it.
 	Timeout string `json:"timeout,omitempty"`
 
 	timeout time.Duration
@@ -77,14 +77,14 @@ type Rollout struct {
 
 // Label sets labels of Nodes.
 type Label struct {
-	Nodes  []string          `json:"nodes"`
-	Labels map[string]string `json:"labels"`
+	Nodes  []string          `json:"nodes"`  // Nodes are the names of the Nodes. Required.
+	Labels map[string]string `json:"labels"` // Labels are set, with their values. Required.
 }
 
 // Taint taints Nodes, with key[=value]:effect.
 type Taint struct {
-	Nodes  []string `json:"nodes"`
-	Taints []string `json:"taints"`
+	Nodes  []string `json:"nodes"`  // Nodes are the names of the Nodes. Required.
+	Taints []string `json:"taints"` // Taints are added, each KEY[=VALUE]:EFFECT. Required.
 
 	taints []corev1.Taint
 }

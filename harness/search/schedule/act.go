@@ -318,11 +318,13 @@ func (s site) programs() []string {
 	return append([]string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}, s.Parts...)
 }
 
+// Acts are the names of what can be done.
+func Acts() []string { return slices.Sorted(maps.Keys(kinds)) }
+
 func (a Act) check(at site, s *state) error {
 	k, known := kinds[a.Do]
 	if !known {
-		all := slices.Sorted(maps.Keys(kinds))
-		return fmt.Errorf("do: %q is no act%s (there are %s)", a.Do, strict.Meant(a.Do, all), strings.Join(all, ", "))
+		return fmt.Errorf("do: %q is no act%s (there are %s)", a.Do, strict.Meant(a.Do, Acts()), strings.Join(Acts(), ", "))
 	}
 	if k.of != nil && !k.of(at) {
 		return fmt.Errorf("it cannot be done on %s", at.name)

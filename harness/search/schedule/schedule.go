@@ -20,13 +20,13 @@ import (
 
 // Schedule is what is done to one world.
 type Schedule struct {
-	// Site is where: the program and its cloud, see Sites.
+	// Site is the program and its cloud. Required.
 	Site string `json:"site"`
-	// Seed and Profile are what it was drawn from; of one that was changed since they say
-	// where it comes from.
-	Seed    uint64 `json:"seed"`
+	// Seed is what the schedule was drawn from, if it was drawn.
+	Seed uint64 `json:"seed"`
+	// Profile is the way of life that it was drawn from, see nodestorm explore --help.
 	Profile string `json:"profile,omitempty"`
-	// Groups are the node groups or NodePools, in the order of their names.
+	// Groups are the node groups or NodePools, in the order of their names. Required.
 	Groups []Group `json:"groups"`
 	// Settings are how the program and its groups are set up where that is not as its build has
 	// it: those of the site, by their names, such as --expander.
@@ -35,33 +35,31 @@ type Schedule struct {
 	Ready lapse.Duration `json:"ready,omitempty"`
 	// Intolerant has pods tolerate no Node that is not ready, for no time.
 	Intolerant bool `json:"intolerant,omitempty"`
-	// Acts come one after the other.
+	// Acts come one after the other. Required.
 	Acts []Act `json:"acts"`
-	// Rest is how long nothing is done at the end, after all faults were cleared and every
-	// pod ran: the time that invariants need to see what is left behind.
+	// Rest is how long nothing is done at the end, after all faults were cleared and every pod ran: the time that invariants
+	// need to see what is left behind. Required.
 	Rest lapse.Duration `json:"rest"`
 }
 
 // Group is a node group, or a NodePool that launches machines of one type.
 type Group struct {
-	Name string `json:"name"`
-	Type string `json:"type"`
-	// Min and Max are bounds of a node group.
-	Min int `json:"min,omitempty"`
-	Max int `json:"max,omitempty"`
+	Name string `json:"name"`          // Name is that of the group. Required.
+	Type string `json:"type"`          // Type is that of its machines. Required.
+	Min  int    `json:"min,omitempty"` // Min is the least number of machines of a node group.
+	Max  int    `json:"max,omitempty"` // Max is the most machines of a node group.
 }
 
 // Act is one thing that is done.
 type Act struct {
 	// After is how long nothing is done before it.
 	After lapse.Duration `json:"after,omitempty"`
-	// Do says what: one of the kinds in acts.go.
+	// Do says what is done. Required.
 	Do string `json:"do"`
 	// Name is of what is brought or changed: an object, a group or a program.
 	Name string `json:"name,omitempty"`
-	// Pods is how many, CPU what each requests, in millicores.
-	Pods int `json:"pods,omitempty"`
-	CPU  int `json:"cpu,omitempty"`
+	Pods int    `json:"pods,omitempty"` // Pods is how many pods there are to be.
+	CPU  int    `json:"cpu,omitempty"`  // CPU is what each pod requests, in millicores.
 	// Spread keeps pods apart: over zones or over nodes.
 	Spread string `json:"spread,omitempty"`
 	// Priority is of a Deployment's pods; those of a higher one may take the place of others.

@@ -17,6 +17,7 @@ import (
 
 // Delay passes a call on later: the API server sees it By later.
 type Delay struct {
+	// By is how much later. Required.
 	By lapse.Duration `json:"by" want:"positive"`
 }
 
@@ -32,7 +33,7 @@ func (a Delay) before(c *call, _ http.ResponseWriter) (goesOn bool) {
 // Answer answers in the API server's place, which never sees the call.
 type Answer struct {
 	// Code is the HTTP status, 400 to 599. The reason and the message are the API
-	// server's own for that code.
+	// server's own for that code. Required.
 	Code int `json:"code"`
 	// RetryAfter asks the client to wait so long, in whole seconds; with code 429
 	// and 5xx only. Zero asks for nothing.

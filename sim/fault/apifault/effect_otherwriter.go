@@ -13,11 +13,11 @@ import (
 )
 
 // OtherWriter changes the call's object behind the client's back, so that the API
-// server itself answers 409 to a client that writes with the resource version from
+// server itself answers 409 to a write with the resource version from
 // before. A get is replied to after that change has been made, and so is old news;
-// before a write it is made first. It is a JSON merge patch by Config.Writer.
+// before a write it is made first.
 type OtherWriter struct {
-	// Patch is what it changes, in addition to the annotation Annotation. Empty: nothing.
+	// Patch is a JSON merge patch of the object. Without it, only an annotation is changed.
 	Patch map[string]any `json:"patch,omitempty"`
 	// Settle is how long the call waits after that, for those who watch the object to
 	// see the change before the client goes on. Zero: not at all.

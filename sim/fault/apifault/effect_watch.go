@@ -62,7 +62,9 @@ func (act Cut) watch(s *stream, a *armed) {
 // Expire ends a watch as the API server does when the resource version is too old:
 // with an error event of status 410, reason Expired.
 type Expire struct {
-	After lapse.Duration `json:"after,omitzero"` // as Cut's
+	// After is how long the watch still runs; it counts from the later of the
+	// watch's beginning and the rule's.
+	After lapse.Duration `json:"after,omitzero"`
 }
 
 var _ = watches.Add("expire", Expire{}, fault.Say("expires after DURATION", "after")).

@@ -39,8 +39,8 @@ const (
 // anything, but see Subresource. Namespace, Name and Client are patterns as of
 // path.Match: "workers-*".
 type Match struct {
-	// Client is the product of the user agent, which distinguishes programs that share
-	// the client's credential: "cluster-autoscaler".
+	// Client is the product of the user agent, such as "cluster-autoscaler": programs may share
+	// the client's credential.
 	Client string `json:"client,omitempty"`
 	// Verbs are those of RBAC: get, list, watch, create, update, patch, delete,
 	// deletecollection.
@@ -52,8 +52,9 @@ type Match struct {
 	// Subresource is "scale", "status", and so on. Empty is the object itself, as
 	// in RBAC; "*" is any, and the object itself.
 	Subresource string `json:"subresource,omitempty"`
-	Namespace   string `json:"namespace,omitempty"`
-	// Name is that in the path. Lists and watches have one when a field selector
+	// Namespace is that of the object, a pattern with *.
+	Namespace string `json:"namespace,omitempty"`
+	// Name is that in the path, a pattern with *. Lists and watches have one when a field selector
 	// asks for it, and creations have none.
 	Name string `json:"name,omitempty"`
 }

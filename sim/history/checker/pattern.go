@@ -10,23 +10,23 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Pattern matches records. Fields that are not given match anything, but where code
+// Pattern matches events. Fields that are not given match anything, but where code
 // is not given
 //
-//   - a pattern of what happened (Match, While) matches only records without a code,
+//   - a pattern of what happened (match, while) matches only events without a code,
 //     or with one below 400: what was refused did not happen;
-//   - a pattern of what did not (Absent) matches any code: what is absent was not even
+//   - a pattern of what did not (absent) matches any code: what is absent was not even
 //     tried. "code: [200, 201]" there means that trying in vain does not count. A
 //     refused call has no details but subresource, error and, in the cloud, group.
 type Pattern struct {
-	Source    *Values `json:"source,omitempty"`
-	Verb      *Values `json:"verb,omitempty"`
-	Resource  *Values `json:"resource,omitempty"`
-	Namespace *Values `json:"namespace,omitempty"`
-	Name      *Values `json:"name,omitempty"`
-	Actor     *Values `json:"actor,omitempty"`
-	Code      *Values `json:"code,omitempty"`
-	// Detail is compared by key; "conditions.Ready" looks into a mapping.
+	Source    *Values `json:"source,omitempty"`    // Source is who has written the event.
+	Verb      *Values `json:"verb,omitempty"`      // Verb is what happened; nodestorm events lists the verbs of each source.
+	Resource  *Values `json:"resource,omitempty"`  // Resource is the kind of what the event is about, such as nodes.
+	Namespace *Values `json:"namespace,omitempty"` // Namespace is that of the object.
+	Name      *Values `json:"name,omitempty"`      // Name is that of the object.
+	Actor     *Values `json:"actor,omitempty"`     // Actor is who did it, such as karpenter.
+	Code      *Values `json:"code,omitempty"`      // Code is the HTTP status of a call.
+	// Detail is compared by key (see nodestorm events); "conditions.Ready" looks into a mapping.
 	Detail map[string]*Values `json:"detail,omitempty"`
 }
 

@@ -11,37 +11,36 @@ import (
 	"nodestorm/sim/time/lapse"
 )
 
-// Element is one step of a sequence: either a record that comes after
+// Element is one step of a sequence: either an event that comes after
 // the element before (Match), or a span after it in which something does not
 // happen (Absent and For).
 type Element struct {
-	// As names the element, for Absence.Since and for reasons.
-	As    string   `json:"as,omitempty"`
-	Match *Pattern `json:"match,omitempty"`
-	// Count is how many records must match, not necessarily in a row; the last of
+	As    string   `json:"as,omitempty"`    // As names the element, for since in absent, and for reasons.
+	Match *Pattern `json:"match,omitempty"` // Match is the event that comes.
+	// Count is how many events must match, not necessarily in a row; the last of
 	// them is the element's. Zero means one.
 	Count int `json:"count,omitempty"`
-	// Capture gives names to fields of the record, for "$name" in later patterns:
-	// name, namespace, verb, actor, code, source, resource or detail.KEY. A record
+	// Capture gives names to fields of the event, for "$NAME" in later patterns, which then mean the same one:
+	// name, namespace, verb, actor, code, source, resource or detail.KEY. An event
 	// without that field does not match.
 	Capture map[string]string `json:"capture,omitempty"`
-	// While lists what is the case at the time of the record: the latest record
-	// before it that a pattern's other fields match, and that has all the keys of
-	// its detail, matches the detail too, and the object was not deleted since.
+	// While lists what is the case at the time of the event. Of the events before it that have
+	// all the keys of the pattern's detail and match its other fields, the latest matches the
+	// detail, too, and the object was not deleted since.
 	While []Pattern `json:"while,omitempty"`
 	// Within is the longest time since the element before; of the first element,
-	// from its first record to its last. Zero means any time.
+	// from its first event to its last. Without it, any time may pass.
 	Within Duration `json:"within,omitempty"`
-	// Absent lists what does not happen before the record, or during For.
+	// Absent lists what does not happen before the event, or during For.
 	Absent []Absence `json:"absent,omitempty"`
 	// For is how long after the element before nothing of Absent happens.
 	For Duration `json:"for,omitempty"`
 }
 
-// Absence is a record that is not there, with any code unless the pattern has one.
+// Absence is an event that is not there, with any code unless the pattern has one.
 type Absence struct {
-	// Since names the earlier element after which the record is absent, "start"
-	// the beginning of the run. Empty means the element before.
+	// Since names the earlier element (see as) after which the event is absent, "start"
+	// the beginning of the run. Without it, that is the element before.
 	Since string `json:"since,omitempty"`
 	Pattern
 }

@@ -10,18 +10,17 @@ import (
 	"nodestorm/sim/history/vocabulary"
 )
 
-// State is a value that records set, and how it has to be.
+// State is a value that events set, and how it has to be.
 type State struct {
-	// Value is the field that has it, such as detail.to, of the latest of the records Of,
-	// until their object is deleted, of which Finally says nothing any more. Records without the field change nothing.
-	Value string   `json:"value"`
-	Of    *Pattern `json:"of"`
-	// The value is one of Is, or a number in these bounds.
-	Is      *Values  `json:"is,omitempty"`
-	Above   *float64 `json:"above,omitempty"`
-	Below   *float64 `json:"below,omitempty"`
-	AtLeast *float64 `json:"atLeast,omitempty"`
-	AtMost  *float64 `json:"atMost,omitempty"`
+	// Value is the field that has it, such as detail.to, of the latest of the events Of, until their object is deleted, of which
+	// finally says nothing any more. Events without the field change nothing. Required.
+	Value   string   `json:"value"`
+	Of      *Pattern `json:"of"`                // Of are the events that set the value. Required.
+	Is      *Values  `json:"is,omitempty"`      // Is are values of which it has one.
+	Above   *float64 `json:"above,omitempty"`   // Above is a number that is less than the value.
+	Below   *float64 `json:"below,omitempty"`   // Below is a number that is more than the value.
+	AtLeast *float64 `json:"atLeast,omitempty"` // AtLeast is the least that the value may be.
+	AtMost  *float64 `json:"atMost,omitempty"`  // AtMost is the most that the value may be.
 }
 
 func (s *State) check() error {

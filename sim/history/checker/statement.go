@@ -13,50 +13,44 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Statement is something that a history shows, or not: a symptom, a trigger, a Then or
+// Statement is something that a history shows, or not, such as a symptom, a trigger or
 // an invariant. It has one of Sequence, NoSequence, Happens, Never, Count, Throughout, Eventually,
 // Finally, and First with Then; the fields after them say where it has to hold. A pattern
 // of all but sequences counts what happened; with "code: {exists: true}" also what was
-// refused. See the package's tests and the catalogue in scenarios for examples in YAML.
+// refused.
 type Statement struct {
 	// Statement says it in one sentence.
 	Statement string `json:"statement,omitempty"`
 
 	// Sequence is found if its elements are there, each after the one before. It is
-	// searched in the whole history, and has no other fields but Statement, like NoSequence.
+	// searched in the whole history, and goes with no other field but statement.
 	Sequence []Element `json:"sequence,omitempty"`
-	// NoSequence is one that is not found, though there are records of the source and the
-	// resource that it begins with.
+	// NoSequence is one that is not found, though there are events of the source and the
+	// resource that it begins with. It goes with no other field but statement.
 	NoSequence []Element `json:"noSequence,omitempty"`
-	// Happens is a record that is there, Never one that is not.
-	Happens *Pattern `json:"happens,omitempty"`
-	Never   *Pattern `json:"never,omitempty"`
-	// Count are records of which there are AtLeast and AtMost so many; with Every in
-	// any span of that length: at most so many in each, or at least so many in one.
-	Count   *Pattern `json:"count,omitempty"`
-	AtLeast *int     `json:"atLeast,omitempty"`
-	AtMost  *int     `json:"atMost,omitempty"`
-	Every   Duration `json:"every,omitempty"`
-	// First comes before Then, which comes.
-	First *Pattern `json:"first,omitempty"`
-	Then  *Pattern `json:"then,omitempty"`
-	// Throughout is so all the time, Eventually at some time, Finally at the end.
-	Throughout *State `json:"throughout,omitempty"`
-	Eventually *State `json:"eventually,omitempty"`
-	Finally    *State `json:"finally,omitempty"`
+	Happens    *Pattern  `json:"happens,omitempty"` // Happens is an event that is there.
+	Never      *Pattern  `json:"never,omitempty"`   // Never is an event that is not there.
+	Count      *Pattern  `json:"count,omitempty"`   // Count are events of which there are atLeast and atMost so many.
+	AtLeast    *int      `json:"atLeast,omitempty"` // AtLeast is the least number for count, one or more. With every: in one span.
+	AtMost     *int      `json:"atMost,omitempty"`  // AtMost is the most for count, zero or more. With every: in each span.
+	Every      Duration  `json:"every,omitempty"`   // Every is the length of the spans in which count counts.
 
-	// Since begins the span that is meant: after each such record until Until, or for
-	// Within, it has to hold again. Without Since there is one span: from the start of
-	// the run if it is Ever, or the statement is a record's; otherwise from the Whens
-	// before a Then, and for a state from the Then.
-	Since  *Pattern `json:"since,omitempty"`
-	Until  *Pattern `json:"until,omitempty"`
-	Within Duration `json:"within,omitempty"`
-	Ever   bool     `json:"ever,omitempty"`
-	// ForEach groups the records by what they are about, by fields as in Capture: it has
-	// to hold for each. ForAny: for one at least.
-	ForEach []string `json:"forEach,omitempty"`
-	ForAny  []string `json:"forAny,omitempty"`
+	First *Pattern `json:"first,omitempty"` // First is an event that comes before then.
+	Then  *Pattern `json:"then,omitempty"`  // Then is an event that comes, and first before it.
+
+	Throughout *State `json:"throughout,omitempty"` // Throughout is how a value is all the time.
+	Eventually *State `json:"eventually,omitempty"` // Eventually is how a value is at some time.
+	Finally    *State `json:"finally,omitempty"`    // Finally is how a value is at the end.
+
+	// Since begins the span that is meant: after each such event it has to hold again, up to the event of Until or for as
+	// long as Within says. Without it there is one span: from the start of the run with Ever or in a record; in a step
+	// from the Whens before it, and of a state from the step on.
+	Since   *Pattern `json:"since,omitempty"`
+	Until   *Pattern `json:"until,omitempty"`   // Until is the event that ends a span that began with since.
+	Within  Duration `json:"within,omitempty"`  // Within is how long each span lasts.
+	Ever    bool     `json:"ever,omitempty"`    // Ever begins the span at the start of the run.
+	ForEach []string `json:"forEach,omitempty"` // ForEach are fields, as in capture, by whose values it has to hold for each.
+	ForAny  []string `json:"forAny,omitempty"`  // ForAny are fields by whose values it has to hold for one at least.
 }
 
 // about are the fields that say what a statement is about.

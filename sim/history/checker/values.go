@@ -27,13 +27,13 @@ import (
 // longer text, as in "hcloud://${id}". Numbers and
 // booleans are compared by their text.
 type Values struct {
-	op     string // "" for is, or one of valueOps
+	op     string // "" for is, or one of Comparisons
 	values []string
 
 	expressions []*regexp.Regexp // of matches
 }
 
-var valueOps = []string{"not", "contains", "lacks", "matches", "above", "below", "exists"}
+var Comparisons = []string{"not", "contains", "lacks", "matches", "above", "below", "exists"} // by their names in YAML
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (v *Values) UnmarshalJSON(text []byte) error {
@@ -45,11 +45,11 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if len(ops) != 1 {
-		return fmt.Errorf("%s: want one of %s", text, strings.Join(valueOps, ", "))
+		return fmt.Errorf("%s: want one of %s", text, strings.Join(Comparisons, ", "))
 	}
 	for op, operand := range ops {
-		if !slices.Contains(valueOps, op) {
-			return fmt.Errorf("unknown comparison %q (allowed: a value, a list of values, %s)", op, strings.Join(valueOps, ", "))
+		if !slices.Contains(Comparisons, op) {
+			return fmt.Errorf("unknown comparison %q (allowed: a value, a list of values, %s)", op, strings.Join(Comparisons, ", "))
 		}
 		v.op = op
 		if err := v.setValues(operand); err != nil {
