@@ -127,7 +127,7 @@ sentences: build ## Write features/SENTENCES.md, what the steps of a feature can
 .PHONY: reference
 reference: ## Write docs/reference and what it is made of, from the code
 	@$(TEST) ./harness/cli/explain -run '^TestSchema$$' -update
-	@$(TEST) ./harness/cli/explain -run '^TestReference' -update
+	@$(TEST) ./harness/cli/explain ./harness/cli/events -run '^TestReference' -update
 
 .PHONY: bench
 bench: setup ## Measure what BENCHMARKS.md says (about 15 min)
