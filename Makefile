@@ -119,15 +119,11 @@ repro: setup ## Replay one upstream issue on both sides: make repro ISSUE=7515
 	@test -n "$(ISSUE)" || { echo "make repro ISSUE=<number>; bin/nodestorm list shows them" >&2; exit 2; }
 	@$(BIN) verify --tags @issue-$(ISSUE) --out $(OUT)/verify
 
-.PHONY: sentences
-sentences: build ## Write features/SENTENCES.md, what the steps of a feature can say
-	@$(BIN) sentences --page > features/SENTENCES.md
-
 # The schema is part of the program that writes the pages.
 .PHONY: reference
 reference: ## Write docs/reference and what it is made of, from the code
 	@$(TEST) ./harness/cli/explain -run '^TestSchema$$' -update
-	@$(TEST) ./harness/cli/explain ./harness/cli/events -run '^TestReference' -update
+	@$(TEST) ./harness/cli/explain ./harness/cli/events ./harness/sentences ./harness/cli -run '^TestReference' -update
 
 .PHONY: bench
 bench: setup ## Measure what BENCHMARKS.md says (about 15 min)

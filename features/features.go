@@ -14,6 +14,7 @@ package features
 
 import (
 	"embed"
+	"io/fs"
 	"sync"
 
 	"nodestorm/scenarios"
@@ -35,6 +36,9 @@ func Catalogue() (*scenarios.Catalogue, error) {
 
 // builtin is read once: it takes a tenth of a second, and tests ask for it hundreds of times.
 var builtin = sync.OnceValues(func() (*scenarios.Catalogue, error) { return scenarios.BuiltIn(Files) })
+
+// Names are the paths of all features, those without a record among them.
+func Names() ([]string, error) { return fs.Glob(Files, "*/*.feature") }
 
 // Example is a file of the folder examples: the formats of files that commands take.
 func Example(name string) ([]byte, error) { return Files.ReadFile("examples/" + name) }

@@ -251,7 +251,7 @@ func (w *writer) nodeRows(nodes []*corev1.Node, group func(*corev1.Node) string,
 		}
 		for _, cond := range n.Status.Conditions {
 			if cond.Type == corev1.NodeReady && cond.Status != corev1.ConditionTrue {
-				w.note("node %s was not Ready (%s); here it is: EVERY-NODE and the like of features/SENTENCES.md break it", n.Name, cond.Reason)
+				w.note("node %s was not Ready (%s); here it is: EVERY-NODE and the like of nodestorm sentences fault break it", n.Name, cond.Reason)
 			}
 		}
 		rows = append(rows, []string{n.Name, kind, zone(n), group(n), labelsOf(n.Labels), taints})

@@ -15,24 +15,58 @@ import (
 )
 
 // groups are all sentences. Every step also leaves a record of the source step.
-var groups = sync.OnceValue(func() []deploy.Sentences {
-	all := acts.First()
+var groups = sync.OnceValue(func() (all []group) {
+	add := func(topic Topic, of ...deploy.Sentences) {
+		for _, g := range of {
+			all = append(all, group{topic, g})
+		}
+	}
+	add(InCluster, acts.First()...)
 	for _, k := range clouds.Kinds {
-		all = append(all, deploy.Sentences{Sentences: k.Sentences, Thens: k.Thens})
+		add(InCloud, deploy.Sentences{Sentences: k.Sentences, Thens: k.Thens})
 	}
 	for _, k := range programs.All {
-		all = append(all, k.Sentences...)
+		add(topicOf(k.Name), k.Sentences...)
 	}
-	return append(append(all, acts.Last()...),
-		deploy.Sentences{Sentences: breaks.Sentences()}, deploy.Sentences{Sentences: acts.Programs},
-		deploy.Sentences{Sentences: scene.Sentences{Worlds: "any", Records: "nothing"}, Thens: then.General})
+	add(OfNodes, acts.Last()...)
+	add(OfFaults, deploy.Sentences{Sentences: breaks.Sentences()})
+	add(InCluster, deploy.Sentences{Sentences: acts.Programs})
+	add(Assertions, deploy.Sentences{Sentences: scene.Sentences{Worlds: "any", Records: "nothing"}, Thens: then.General})
+	return all
 })
+
+// group are sentences of one topic.
+type group struct {
+	topic Topic
+	deploy.Sentences
+}
+
+// Topic is what sentences are about: a page of the reference.
+type Topic string
+
+// The topics. A Then that any world can have is an assertion.
+const (
+	InCluster  Topic = "cluster"
+	OfNodes    Topic = "nodes"
+	InCloud    Topic = "cloud"
+	OfFaults   Topic = "faults"
+	Assertions Topic = "assertions"
+)
+
+// topicOf is the topic of a program's sentences: its name, or the cloud if it comes with one.
+func topicOf(program string) Topic {
+	if slices.Contains([]string{"karpenter", "cluster-autoscaler", "cluster-api"}, program) {
+		return Topic(program)
+	}
+	return InCloud
+}
 
 // row is a sentence and its expression; observes is what it states of the history, nil where it acts.
 type row struct {
 	scene.Sentence
 	*words.Expression
 	observes        *then.Sentence
+	topic           Topic
 	worlds, records string
 }
 
@@ -44,11 +78,15 @@ var rows = sync.OnceValue(func() (all []row) {
 			if s.Table {
 				e = e.Tabled()
 			}
-			all = append(all, row{Sentence: s, Expression: e, worlds: g.Worlds, records: g.Records})
+			all = append(all, row{Sentence: s, Expression: e, topic: g.topic, worlds: g.Worlds, records: g.Records})
 		}
 		for i, t := range g.Thens {
 			s := scene.Sentence{Role: scene.Then, Words: t.Words}
-			all = append(all, row{Sentence: s, Expression: words.New(t.Words), observes: &g.Thens[i], worlds: g.Worlds, records: g.Records})
+			topic := g.topic
+			if topic == InCluster || topic == OfNodes {
+				topic = Assertions
+			}
+			all = append(all, row{Sentence: s, Expression: words.New(t.Words), observes: &g.Thens[i], topic: topic, worlds: g.Worlds, records: g.Records})
 		}
 	}
 	return all

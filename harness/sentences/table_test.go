@@ -1,6 +1,7 @@
 package sentences
 
 import (
+	"flag"
 	"os"
 	"regexp"
 	"strings"
@@ -34,13 +35,20 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-func TestSentencesPage(t *testing.T) {
-	page, err := os.ReadFile("../../features/SENTENCES.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(page) != Page() {
-		t.Error("features/SENTENCES.md is not what the sentences are: make sentences")
+var update = flag.Bool("update", false, "write the files that are made of the code: make reference does")
+
+// TestReferenceSteps keeps the pages of the reference in step with the sentences.
+func TestReferenceSteps(t *testing.T) {
+	const folder = "../../docs/reference/steps/"
+	for name, want := range Pages() {
+		if *update {
+			if err := os.WriteFile(folder+name, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text, err := os.ReadFile(folder + name); err != nil || string(text) != want {
+			t.Errorf("%s is not what the sentences are, %v: run make reference", folder+name, err)
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 var _ = Commands.Add(console.Write, newSentences)
 
 func newSentences(e *console.Console) *cobra.Command {
-	var asJSON, asPage bool
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "sentences [WORD…]",
 		Short: "List what the steps of a feature can say",
@@ -29,12 +29,8 @@ that have them, and what they leave in the history.
 			if len(found) == 0 {
 				return exit.UsageError(fmt.Errorf("no sentence has the words %s; nodestorm sentences prints all", strings.Join(words, " ")))
 			}
-			switch {
-			case asJSON:
+			if asJSON {
 				return e.JSON(found)
-			case asPage:
-				fmt.Fprint(e.Stdout, sentences.Page())
-				return nil
 			}
 			printSentences(e.Stdout, found, words)
 			return nil
@@ -53,8 +49,6 @@ that have them, and what they leave in the history.
 		},
 	}
 	e.OutputFlags(c, &asJSON)
-	c.Flags().BoolVar(&asPage, "page", false, "print all as a page in Markdown, which features/SENTENCES.md is")
-	console.Hide(c, "page") // it is for a checkout of nodestorm
 	return c
 }
 
@@ -65,7 +59,11 @@ func printSentences(w io.Writer, found []sentences.Sentence, words []string) {
 		for _, a := range s.Arguments {
 			fmt.Fprintf(w, "  %s: %s\n", a.Name, a.Means)
 		}
-		fmt.Fprintf(w, "  worlds   %s\n  records  %s\n", s.Worlds, s.Records)
+		played := "no feature of the catalogue"
+		if len(s.Played) > 0 {
+			played = strings.Join(s.Played, ", ")
+		}
+		fmt.Fprintf(w, "  worlds   %s\n  played   %s\n  records  %s\n", s.Worlds, played, s.Records)
 		if s.Stands != "" {
 			fmt.Fprintf(w, "  the example stands for\n    %s\n", strings.ReplaceAll(strings.TrimSpace(s.Stands), "\n", "\n    "))
 		}

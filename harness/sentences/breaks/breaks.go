@@ -102,7 +102,7 @@ func broken(faults []fault.Fault) (names []string) {
 }
 
 var Sentences = sync.OnceValue(func() scene.Sentences {
-	all := scene.Sentences{Worlds: "any that has what it is about", Records: "faults (fault)"}
+	all := scene.Sentences{Worlds: "any with the part that breaks", Records: "faults (fault)"}
 	for _, s := range allSentences() {
 		all.Rows = append(all.Rows, s.row())
 	}

@@ -62,9 +62,9 @@ func cloudCalls() (all []string) {
 // Page is what a list of faults can have, in Markdown.
 func Page() string {
 	var page strings.Builder
-	page.WriteString("\n## Faults in YAML\n\n`these faults:` takes lists between `\"\"\"` below the step. Each fault has a `name`, " +
-		"one effect, and may have `when` (a pattern of the record that it waits for, as in symptoms; of nodes, of what happens on " +
-		"them), `at`, `for`, `skip`, `limit` and `probability`; `skip`, `limit` and `probability` count what the sentence counts.\n\n" +
+	page.WriteString("\n`these faults:` takes lists between two `\"\"\"` below the step. Each fault has a `name` and one effect.\n" +
+		"It may have `at`, `for`, `skip`, `limit` and `probability`, which count what the sentence counts. It may have\n" +
+		"`when`, a pattern of the event that it waits for, as in symptoms; of nodes, of what happens on them.\n\n" +
 		"| list | what breaks | its other fields | effect |\n|---|---|---|---|\n")
 	for _, s := range allSentences() {
 		inside := slices.Clone(s.says.Fields)

@@ -56,14 +56,14 @@ var arguments = []Argument{
 	which("call", "the first call"), which("action", "every action"), which("server", "the first server"),
 	which("machine", "every machine"), which("further simulated node", "every further simulated node"),
 	{"CALL", "calls in quotes, VERB RESOURCE[.GROUP][/SUBRESOURCE] [[NAMESPACE/]NAME], with verbs as in RBAC and commas between them",
-		`"update,patch machinedeployments.cluster.x-k8s.io/scale web"`, `"([a-z,]+ [a-z0-9.*/-]+(?: [^" ]+)?)"`},
+		`"update,patch nodes"`, `"([a-z,]+ [a-z0-9.*/-]+(?: [^" ]+)?)"`},
 	{"PROGRAM", `a program in quotes, as it calls itself to the API server: "karpenter", "cluster-autoscaler", or "cluster-api" for ` +
 		`the controllers of Cluster API`, `"cluster-autoscaler"`, `"([^"]{1,})"`},
 	{"LIST", "lists in quotes, as CALL with the verb list", `"list nodes"`, `"(list [a-z0-9.*/-]+(?: [^" ]+)?)"`},
 	{"WATCH", "watches in quotes, as CALL with the verb watch", `"watch nodes"`, `"(watch [a-z0-9.*/-]+(?: [^" ]+)?)"`},
 	{"CLOUD-LIST", "lists in quotes: list servers, or of actions, such as list actions", `"list servers"`, `"(list [a-z_ ]+)"`},
-	{"CLOUD-CALL", "calls in quotes, such as create servers, delete servers, list servers, list actions of servers; of a cloud of node " +
-		"groups increase groups, delete instances, list instances, get templates; of one of instances launch instances, terminate " +
+	{"CLOUD-CALL", "calls in quotes, such as create servers, delete servers, list servers, list actions of servers. A cloud of node " +
+		"groups has increase groups, delete instances, list instances, get templates. One of instances has launch instances, terminate " +
 		"instances, describe instances", `"create servers"`, `"([a-z_]+ [a-z_ ]+)"`},
 	{"ACTION", "an action of the cloud in quotes, such as create_server, start_server or delete_server", `"start_server"`,
 		`"([a-z]+_[a-z_]+)"`},
@@ -79,7 +79,7 @@ var arguments = []Argument{
 		`((?: for servers of the group "[^"]+")?)`},
 	{"OF-GROUP", `nothing, or: of the group "NAME"`, ` of the group "web"`, `((?: of the group "[^"]+")?)`},
 	{"IN-LOCATION", `nothing, or: in "LOCATION"`, ` in "fsn1"`, `((?: in "[^"]+")?)`},
-	{"WHEN", "nothing, or any of these in this order: `, once {PATTERN}` (a record of the history, as in symptoms), " +
+	{"WHEN", "nothing, or any of these in this order: `, once {PATTERN}` (an event of the history, as in symptoms), " +
 		"`, from DURATION on` (since then), `, for DURATION`, `, with probability 0.3`", ", from 30s on, for 5m",
 		`(` + start + `(?:, for ` + aSpan + `)?` + chance + `)`},
 	{"SINCE", "as WHEN, without `, for DURATION`", ", from 30s on", `(` + start + chance + `)`},
@@ -90,9 +90,9 @@ var arguments = []Argument{
 	{"CPU", "processors, as in 500m CPU or 1 CPU", "1 CPU", `(\d+m|\d+(?:\.\d+)?)` + cpuSuffix},
 	{"TAINT", "a taint in quotes, KEY[=VALUE]:EFFECT, with the effect NoSchedule, PreferNoSchedule or NoExecute",
 		`"example.com/agent:NoSchedule"`, `"([^":=]+(?:=[^":]*)?:(?:NoSchedule|PreferNoSchedule|NoExecute))"`},
-	{"KIND/NAME", "an object in quotes, KIND/NAME, or KIND/NAMESPACE/NAME outside of the namespace default; after a record was waited for, " +
-		"$name, $namespace, $actor and $detail.KEY stand for what that has, here and as whole values of objects in YAML; $newest and " +
-		"$oldest for the Node that the target brought, or the pod, that came last or first", `"Deployment/web"`,
+	{"KIND/NAME", "an object in quotes, KIND/NAME, or KIND/NAMESPACE/NAME outside of the namespace default. After an event was waited for, " +
+		"$name, $namespace, $actor and $detail.KEY stand for what that has, here and as whole values of objects in YAML. $newest and " +
+		"$oldest stand for the Node that the target brought, or the pod, that came last or first", `"Deployment/web"`,
 		`"([A-Za-z][A-Za-z0-9.-]*/[^"/]+(?:/[^"/]+)?)"`},
 	// Those of one kind, by the names that kubectl has for it.
 	{"Pod/NAME", "a pod in quotes, Pod/NAME or Pod/NAMESPACE/NAME; $name, $namespace, $newest and $oldest as in KIND/NAME", `"Pod/web-0"`,
@@ -100,8 +100,8 @@ var arguments = []Argument{
 	{"Node/NAME", "a node in quotes; $name, $newest and $oldest as in KIND/NAME", `"Node/node-1"`, `"((?:[Nn]odes?|no)/[^"/]+)"`},
 	{"KEY=VALUE", "a label or an annotation in quotes; KEY- removes it", `"example.com/team=a"`, `"([^"=]+=[^"]*|[^"]+-)"`},
 	{"FILE", "a file in quotes, .yaml, .yml or .json, beside the feature", `"objects.yaml"`, `"([^"]+\.(?:yaml|yml|json))"`},
-	{"RECORD", `a record in words: "ACTOR" has sent "VERB" of "RESOURCE", or "SOURCE" has recorded "VERB" of "RESOURCE"; the head of ` +
-		`features/SENTENCES.md says more`, `"cluster-autoscaler" has sent "delete" of "nodes"`, Record},
+	{"RECORD", `an event in words: "ACTOR" has sent "VERB" of "RESOURCE", or "SOURCE" has recorded "VERB" of "RESOURCE"; nodestorm ` +
+		`sentences --help says more`, `"cluster-autoscaler" has sent "delete" of "nodes"`, Record},
 	{"VERSION", "a release, or a build of one's own such as v1.9.5-mine", "v1.9.5", `(v\d+\.\d+\.\d+(?:-[A-Za-z0-9._+-]+)?)`},
 }
 

@@ -21,7 +21,7 @@ func TestExpressions(t *testing.T) {
 				`x 1 server of the group "c" is created within 2m`:     "!",
 			}},
 		{`every CALL of "CALL" to the API server`, `every CALL of "CALL" to the API server`,
-			`every CALL of "update,patch machinedeployments.cluster.x-k8s.io/scale web" to the API server`,
+			`every CALL of "update,patch nodes" to the API server`,
 			map[string]string{`every CALL of "get nodes" to the API server`: "get nodes"}},
 		{`EVERY-CALL "CLOUD-CALL" to the cloud FOR-GROUP is lost WHEN`, `EVERY-CALL "CLOUD-CALL" to the cloud FOR-GROUP is lost WHEN`,
 			`the first call "create servers" to the cloud for servers of the group "web" is lost, from 30s on, for 5m`, map[string]string{
