@@ -62,14 +62,14 @@ var all = []Invariant{
 		Name: "no-oscillation", Of: []Fact{BuysForGroups, MakesClaims}, begin: noOscillation,
 		Statement: "Nothing is bought for pods that were evicted to take their node away, nor for ones that cannot be",
 		When: "of Cluster Autoscaler within ten minutes of the eviction, unless a pod of another owner " +
-			"was bound since, or another has taken an instance away; of Karpenter while the eviction is refused and no budget has changed",
+			"was bound since, or another actor has taken an instance away; of Karpenter while the eviction is refused and no budget has changed",
 	},
 	{
 		Name: "no-overshoot", Of: []Fact{BuysForGroups, MakesClaims}, begin: noOvershoot,
 		Statement: "Nothing is bought for a pod while an instance for it is on its way, and of what is bought together every instance gets a pod",
 		When: "of instances on which no fault acts, within --max-node-provision-time; of pods that stay, " +
 			"while for every pod that waits an instance is on its way; of Cluster Autoscaler unless a watch of " +
-			"its own was silent during that time, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
+			"its own was silent then, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
 	},
 	{
 		Name: "no-race", Of: []Fact{Runs}, begin: noRace,
@@ -106,7 +106,7 @@ var all = []Invariant{
 		Name: "restart-idempotence", Of: []Fact{BuysForGroups}, begin: restartIdempotence,
 		Statement: "After a restart nothing is bought for a pod while an instance for it is on its way",
 		When: "of instances on which no fault acts, within --max-node-provision-time; of Cluster " +
-			"Autoscaler unless a watch of its own was silent during that time, and on Hetzner, where sizes are taken " +
+			"Autoscaler unless a watch of its own was silent then, and on Hetzner, where sizes are taken " +
 			"from the list of servers, unless that was wrong",
 	},
 	{
@@ -118,7 +118,7 @@ var all = []Invariant{
 		Name: "startup-discipline", Of: []Fact{BuysForGroups, MakesClaims}, begin: startupDiscipline,
 		Statement: "Nothing is bought for a pod while the Node that was bought for it starts: is not Ready, or tainted",
 		When: "within --max-node-provision-time of the instance's creation; of Cluster Autoscaler unless " +
-			"a watch of its own was silent during that time, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
+			"a watch of its own was silent then, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
 	},
 	{
 		Name: "taint-hygiene", Of: []Fact{BuysForGroups}, begin: taintHygiene,
