@@ -111,12 +111,15 @@ type sensibleName struct {
 }
 
 var sense = []sensibleName{
-	{regexp.MustCompile(`(?:group|groups) $`), "pool-a"}, {regexp.MustCompile(`type $`), "cx22"}, {regexp.MustCompile(`refused with $`), "unavailable"},
+	{regexp.MustCompile(`(?:group|groups) $`), "pool-a"}, {regexp.MustCompile(`type $`), "cx22"},
+	{regexp.MustCompile(`refused with $`), "unavailable"},
 	{regexp.MustCompile(`[Nn]ode(?: called)? $`), "node-1"}, {regexp.MustCompile(`program $|^$`), "karpenter"},
 	{regexp.MustCompile(`MachineDeployment $|machines of $`), "workers"}, {regexp.MustCompile(`kubelet of the machine $|machine $`), "node-1"},
-	{regexp.MustCompile(`(?:sent|refused) $`), "create"}, {regexp.MustCompile(`recorded $`), "created"}, {regexp.MustCompile(`" of $`), "nodes"},
+	{regexp.MustCompile(`(?:sent|refused) $`), "create"}, {regexp.MustCompile(`recorded $`), "created"},
+	{regexp.MustCompile(`" of $`), "nodes"},
 	{regexp.MustCompile(`agent $|agent called $`), "cilium"}, {regexp.MustCompile(`provider ID $`), "hcloud://42"},
-	{regexp.MustCompile(`value $`), "replicas"}, {regexp.MustCompile(` in $`), "fsn1"}, {regexp.MustCompile(`API group $|also serves $`), "policy"},
+	{regexp.MustCompile(`value $`), "replicas"}, {regexp.MustCompile(` in $`), "fsn1"},
+	{regexp.MustCompile(`API group $|also serves $`), "policy"},
 	{regexp.MustCompile(`label $`), "team"}, {regexp.MustCompile(`condition $`), "Ready"},
 }
 

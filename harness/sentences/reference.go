@@ -53,8 +53,8 @@ Invariants of a record, and those in a folder's invariants.yaml, are statements 
 its end. A record names in breaks the statements, and the invariants of every run, that its failure breaks.
 `
 
-const standsFor = `These Thens are readable names for statements, all of which have to hold in the window of the sentence. The general Thens say
-theirs in words. A few others put together what several events say of a pod, a Node or all instances. Those about the phases of
+const standsFor = `These Thens are readable names for statements, all of which have to hold in the window of the sentence. The general Thens
+say theirs in words. A few others put together what several events say of a pod, a Node or all instances. Those about the phases of
 machines, and about labels of a Node, ask the world itself: they are taken as recorded when a run is judged again.`
 
 // topics are the pages, each with a sentence on what it has.

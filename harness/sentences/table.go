@@ -86,7 +86,8 @@ var rows = sync.OnceValue(func() (all []row) {
 			if topic == InCluster || topic == OfNodes {
 				topic = Assertions
 			}
-			all = append(all, row{Sentence: s, Expression: words.New(t.Words), observes: &g.Thens[i], topic: topic, worlds: g.Worlds, records: g.Records})
+			all = append(all, row{Sentence: s, Expression: words.New(t.Words), observes: &g.Thens[i], topic: topic,
+				worlds: g.Worlds, records: g.Records})
 		}
 	}
 	return all

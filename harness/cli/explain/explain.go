@@ -108,8 +108,9 @@ func (f Field) Description() string { return f.of.Description }
 var forms = map[string]string{
 	"duration": "a number with a unit: 90s, 15m, 1h30m",
 	"range":    `constraints such as ">=v1.0.0, <v1.7.0", of which "||" joins several, or none`,
-	"values":   "a value, [a list of values], or one of {not: …}, {contains: …}, {lacks: …}, {matches: …}, {above: …}, {below: …}, {exists: …}",
-	"map":      "KEY: VALUE",
+	"values": "a value, [a list of values], or one of {not: …}, {contains: …}, {lacks: …}, {matches: …}, {above: …}, {below: …}, " +
+		"{exists: …}",
+	"map": "KEY: VALUE",
 }
 
 // Form is how it is written, empty where the type says that.

@@ -37,7 +37,9 @@ steps are checked against what is listed here.`,
 			return nil
 		},
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-			words := slices.DeleteFunc(events.Words(), func(word string) bool { return !strings.HasPrefix(word, begun) || strings.Contains(word, " ") })
+			words := slices.DeleteFunc(events.Words(), func(word string) bool {
+				return !strings.HasPrefix(word, begun) || strings.Contains(word, " ")
+			})
 			return words, cobra.ShellCompDirectiveNoFileComp
 		},
 	}

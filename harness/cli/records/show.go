@@ -82,7 +82,8 @@ func (o *shown) print(e *console.Console, c *scenarios.Catalogue, record scenari
 		_, err = e.Stdout.Write(feature)
 		return err
 	case o.record && !has:
-		return exit.UsageError(fmt.Errorf("%s has no record: nothing documented is looked for in its runs; --feature prints its feature", record.ID))
+		return exit.UsageError(fmt.Errorf("%s has no record: nothing documented is looked for in its runs; "+
+			"--feature prints its feature", record.ID))
 	case o.record:
 		_, err = e.Stdout.Write(file.Text)
 		return err
