@@ -76,12 +76,12 @@ func TestKindNight(t *testing.T) {
 	n.drain(drained.Spec.NodeName)
 	n.ok(<-loaded)
 
-	told, err := k8sjob.Wait(n.ctx, n.client, "default", "night")
-	if err != nil || !strings.Contains(told, "is complete") {
-		t.Errorf("%s, %v%s", told, err, n.says())
+	message, err := k8sjob.Wait(n.ctx, n.client, "default", "night")
+	if err != nil || !strings.Contains(message, "is complete") {
+		t.Errorf("%s, %v%s", message, err, n.says())
 	}
-	if told, err := k8sjob.Wait(n.ctx, n.client, "default", "night-merge"); err != nil || !strings.Contains(told, "is complete") {
-		t.Errorf("%s, %v%s", told, err, n.says())
+	if message, err := k8sjob.Wait(n.ctx, n.client, "default", "night-merge"); err != nil || !strings.Contains(message, "is complete") {
+		t.Errorf("%s, %v%s", message, err, n.says())
 	}
 	for _, pod := range []*corev1.Pod{killed, drained} {
 		if had := n.had(indexOf(pod)); had < 2 {
@@ -129,8 +129,8 @@ func BenchmarkKindNight(b *testing.B) {
 				start := time.Now()
 				n.apply(manifest.String())
 				for _, job := range []string{name, name + "-merge"} {
-					if told, err := k8sjob.Wait(n.ctx, n.client, "default", job); err != nil || !strings.Contains(told, "is complete") {
-						b.Fatalf("%s, %v%s", told, err, n.says())
+					if message, err := k8sjob.Wait(n.ctx, n.client, "default", job); err != nil || !strings.Contains(message, "is complete") {
+						b.Fatalf("%s, %v%s", message, err, n.says())
 					}
 					if job == name {
 						playing += time.Since(start)

@@ -54,7 +54,7 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// What a team has pushed is told with its size before it is pulled, and not pulled again.
+// What a team has pushed is listed with its size before it is pulled, and not pulled again.
 func TestPull(t *testing.T) {
 	newBench(t)
 	t.Setenv("DOCKER_CONFIG", t.TempDir())

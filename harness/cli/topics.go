@@ -20,11 +20,11 @@ var topics = []struct {
 	faults           *fault.List
 }{
 	{"faults", "Format: faults of a cloud that is served alone",
-		"nodestorm cloud hcloud --faults FILE --check tells what is wrong with one, and lists what is allowed. In features\n" +
+		"nodestorm cloud hcloud --faults FILE --check lists what is wrong with one, and what is allowed. In features\n" +
 			"faults are sentences instead: nodestorm sentences fault.",
 		[]string{"faults-hcloud.yaml", "faults-externalgrpc.yaml"}, cloudfault.Faults},
 	{"rules", "Format: faults on the way to an API server (proxy)",
-		"nodestorm proxy --rules FILE --check tells what is wrong with one.", []string{"rules.yaml"}, apifault.Rules},
+		"nodestorm proxy --rules FILE --check lists what is wrong with one.", []string{"rules.yaml"}, apifault.Rules},
 	{"orders", "Format: the order of an installer (run --order)",
 		"nodestorm run --tags @kubespray --target kubespray@mine --order FILE checks it before anything starts. The orders that\n" +
 			"are built in are in harness/program/installer.", []string{"order.yaml", "order-add-on.yaml"}, nil},

@@ -82,7 +82,7 @@ func (r Request) ReadManifest() error {
 	return err
 }
 
-// CheckManifest tells whether the target can be run as the manifest has it. It needs
+// CheckManifest reports whether the target can be run as the manifest has it. It needs
 // Record, Features, Target and Manifest only.
 func (r Request) CheckManifest(ctx context.Context) error {
 	container, err := r.manifest()

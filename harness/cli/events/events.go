@@ -51,7 +51,7 @@ type Detail struct {
 //go:embed events.ndjson
 var stored []byte
 
-// All are the events, by source and verb: those that runs have, and then what the vocabulary has besides.
+// All are the events, by source and verb: those that runs have, and then the others of the vocabulary.
 var All = sync.OnceValue(func() (all []Event) {
 	decoder := json.NewDecoder(bytes.NewReader(stored))
 	seen := map[history.Source]map[string]bool{}

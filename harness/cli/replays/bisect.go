@@ -39,7 +39,7 @@ with it side by side, and a text in Markdown for upstream.
 "nodestorm bisect step" is for a script of git bisect run.
 
 Exit status: 0 the first release or commit is found, 1 several could be it or nothing
-changes, 2 usage (also: the refs are the wrong way round), 3 an end cannot be told.`,
+changes, 2 usage (also: the refs are the wrong way round), 3 an end has no verdict.`,
 		Example: `  nodestorm bisect karpenter-7515-not-ready-noexecute \
     --module sigs.k8s.io/karpenter --good v1.7.0 --bad v1.6.4
   nodestorm bisect karpenter-7515-not-ready-noexecute \

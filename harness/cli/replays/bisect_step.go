@@ -30,7 +30,7 @@ func newBisectStep(e *console.Console) *cobra.Command {
 		Short: "Build and play what is checked out, for a script of git bisect run",
 		Long: `Build and play what is checked out in a folder, for a script of git bisect run.
 
-Exit status: 0 the failure does not show, 1 it does, 125 this one cannot be told (it
+Exit status: 0 the failure does not show, 1 it does, 125 this one has no verdict (it
 does not build, or the runs were inconclusive), 128 nothing can, which ends git bisect
 run. With --invert 0 and 1 are the other way round: to find what mended it, git bisect's
 "new" is healthy.`,

@@ -40,7 +40,7 @@ func newExploreShrink(e *console.Console) *cobra.Command {
 		Short: "Reduce a schedule that breaks an invariant",
 		Long: fmt.Sprintf(`Leave out acts, groups, faults and time of a schedule, as long as it breaks the same
 invariant in at least %d of %d plays: at first all that came after it was broken. How often
-what is left breaks it is told of %d plays, and of %d on each other build that the store has,
+what is left breaks it is counted in %d plays, and in %d on each other build that the store has,
 or on those of --also-on.
 
 What comes of it is a folder below --out: a feature and a draft of its record, which

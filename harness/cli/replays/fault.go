@@ -160,7 +160,7 @@ func ask(e *console.Console, ctx context.Context, path string, question, answer 
 }
 
 // serveFaults lets commands break a world that stays, until closed.
-func serveFaults(dir string, stage *sentences.Stage, told *transcript.Transcript) (closed func() error, err error) {
+func serveFaults(dir string, stage *sentences.Stage, script *transcript.Transcript) (closed func() error, err error) {
 	mux := http.NewServeMux()
 	mux.Handle("POST /fault", api.Handle(func(asked askedFault) (clocked, error) {
 		var at time.Time
@@ -172,15 +172,15 @@ func serveFaults(dir string, stage *sentences.Stage, told *transcript.Transcript
 		} else {
 			at, err = stage.Fault(asked.Sentence)
 		}
-		if err == nil && told != nil {
-			told.Fault(at, strings.TrimSpace(step), asked.YAML)
+		if err == nil && script != nil {
+			script.Fault(at, strings.TrimSpace(step), asked.YAML)
 		}
 		return clocked{at}, err
 	}))
 	mux.Handle("POST /clear", api.Handle(func(asked askedName) (clocked, error) {
 		at, err := stage.Clear(asked.Name)
-		if err == nil && told != nil {
-			told.Say(at, breaks.ClearSentence(asked.Name), "")
+		if err == nil && script != nil {
+			script.Say(at, breaks.ClearSentence(asked.Name), "")
 		}
 		return clocked{at}, err
 	}))

@@ -58,11 +58,11 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	}
 	s.Remark("the run can be watched at %s", live.URL())
 	return func(w *world.World) { log.Store(w.History()) }, func(dir string) {
-		told, err := summary.Run(ctx, dir, s.Catalogue, 0)
+		played, err := summary.Run(ctx, dir, s.Catalogue, 0)
 		if err != nil {
-			told = nil // what there was stays
+			played = nil // what there was stays
 		}
-		live.Close(told)
+		live.Close(played)
 	}, nil
 }
 

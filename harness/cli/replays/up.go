@@ -131,9 +131,9 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 	if err := reserved.Close(); err != nil {
 		return err
 	}
-	told := transcript.New(u.feature())
-	err = u.stay(ctx, told)
-	if !told.Begun() { // there is nothing to write
+	script := transcript.New(u.feature())
+	err = u.stay(ctx, script)
+	if !script.Begun() { // there is nothing to write
 		return errors.Join(err, os.Remove(u.record))
 	}
 	return err
@@ -240,8 +240,8 @@ Feature: %s
 %s`, oneline.Command(again...), name, transcript.Givens(u.givens))
 }
 
-// stay has the world for as long as ctx, and told records what happens in it.
-func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err error) {
+// stay has the world for as long as ctx, and script records what happens in it.
+func (u *upOptions) stay(ctx context.Context, script *transcript.Transcript) (err error) {
 	out, err := os.MkdirTemp(u.Out, "up-")
 	if err != nil {
 		return err
@@ -254,8 +254,8 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 	rig.Beside = u.beside
 	rig.World.Progress = func(what string) { u.Line().Show(what, what, "") }
 	rig.Step = rig.World.Progress
-	if told != nil {
-		rig.World.Calls = told.Call
+	if script != nil {
+		rig.World.Calls = script.Call
 	}
 	rig.Started = func(started *world.World) {
 		w = started
@@ -271,25 +271,25 @@ func (u *upOptions) stay(ctx context.Context, told *transcript.Transcript) (err 
 		if unserved != nil {
 			return unserved
 		}
-		return u.act(ctx, w, stage, told, live.URL(), out)
+		return u.act(ctx, w, stage, script, live.URL(), out)
 	})
 	u.Line().Clear()
 	return err
 }
 
 // act is what happens in a world that stays.
-func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.Stage, told *transcript.Transcript, live, out string) error {
+func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.Stage, script *transcript.Transcript, live, out string) error {
 	u.Line().Clear()
 	groups := []string{"system:masters"}
-	if told != nil {
+	if script != nil {
 		groups = append(groups, audit.UserGroup)
-		told.Begin(w.Clock().Now())
+		script.Begin(w.Clock().Now())
 	}
 	kubeconfig, err := w.Kubeconfig("admin", groups...)
 	if err != nil {
 		return err
 	}
-	closed, err := serveFaults(filepath.Dir(kubeconfig), stage, told)
+	closed, err := serveFaults(filepath.Dir(kubeconfig), stage, script)
 	if err != nil {
 		return err
 	}
@@ -302,18 +302,18 @@ func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.St
 Watch it at %s
 Logs and history are in %s. Ctrl-C ends the world.
 `, u.World.Clock, oneline.Command(kubeconfig), oneline.Command(filepath.Join(u.Kubernetes.Bin(), "kubectl")), live, out)
-	err = u.keep(ctx, w, told)
+	err = u.keep(ctx, w, script)
 	return errors.Join(err, closed())
 }
 
 // keep waits for the end and writes the feature, after changes at most once a second.
-func (u *upOptions) keep(ctx context.Context, w *world.World, told *transcript.Transcript) error {
+func (u *upOptions) keep(ctx context.Context, w *world.World, script *transcript.Transcript) error {
 	write := func() error {
-		if told == nil {
+		if script == nil {
 			return nil
 		}
-		told.Nodes(w.History().Since(0))
-		if err := apiproxy.WritePrivate(u.record, told.Feature(w.Clock().Now())); err != nil {
+		script.Nodes(w.History().Since(0))
+		if err := apiproxy.WritePrivate(u.record, script.Feature(w.Clock().Now())); err != nil {
 			return fmt.Errorf("--record: %w", err)
 		}
 		return nil
@@ -328,17 +328,17 @@ func (u *upOptions) keep(ctx context.Context, w *world.World, told *transcript.T
 		select {
 		case <-ctx.Done():
 			fmt.Fprintln(u.Stdout, "\nending the world")
-			if told != nil {
+			if script != nil {
 				fmt.Fprintf(u.Stdout, "What happened in it is in %s\n", u.record)
 			}
 			return write()
 		case <-w.Done():
 			return errors.Join(w.Err(), write())
 		case <-tick.C:
-			if told == nil || told.Len() == written {
+			if script == nil || script.Len() == written {
 				continue
 			}
-			written = told.Len()
+			written = script.Len()
 			if err := write(); err != nil {
 				return err
 			}

@@ -26,7 +26,7 @@ scenario, as "default" is. A run that would be judged otherwise without them is 
 and it is said without what. The archive is opened by "nodestorm report" and "nodestorm recheck"
 on any machine; who unpacks it plays the failure with --catalogue RUN/scenario.
 
-Look through the archive before you publish it: nobody knows all secrets.`,
+Look through the archive before you publish it: no list of secrets is complete.`,
 		Example: "  nodestorm bundle RUN --out-file incident.tar.gz",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {

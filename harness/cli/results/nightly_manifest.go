@@ -69,7 +69,7 @@ func (o *manifestOptions) addFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.spec.Image, "image", "", "`REFERENCE` of nodestorm's image, as the cluster's nodes know it")
 	f.StringVar(&o.spec.Name, "name", "nodestorm-night", "`NAME` of the Job, of the claim and of the folder in it")
-	f.StringVar(&o.spec.Namespace, "namespace", "", "`NAME` of the namespace; empty: that of whoever applies it")
+	f.StringVar(&o.spec.Namespace, "namespace", "", "`NAME` of the namespace; empty: that of the user who applies it")
 	f.IntVar(&o.spec.Shards, "shards", 4, "number `N` of pods that replay")
 	f.IntVar(&o.spec.Parallel, "at-once", 0, "at most `N` of them at a time; 0: all")
 	f.StringVar(&o.spec.Claim, "claim", "", "`NAME` of a PersistentVolumeClaim that is there, for the runs")

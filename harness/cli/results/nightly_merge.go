@@ -94,8 +94,8 @@ func mergeShards(ctx context.Context, e *console.Console, places []string, o mer
 		return exit.UsageError(err)
 	}
 	defer func() { err = o.kept.Keep(ctx, o.out, "merged", err) }()
-	rows, missing, told := shard.Join(shards)
-	for _, text := range told {
+	rows, missing, remarks := shard.Join(shards)
+	for _, text := range remarks {
 		e.Say("%s", text)
 	}
 	for _, m := range missing {
@@ -105,7 +105,7 @@ func mergeShards(ctx context.Context, e *console.Console, places []string, o mer
 	if err := e.Reporter(catalogue).JUnit(ctx, rows, o.out); err != nil {
 		e.Say("no %s: %v", run.JUnitFile, err)
 	}
-	if concluded == nil && len(told) > 0 {
+	if concluded == nil && len(remarks) > 0 {
 		return &exit.Error{Code: exit.Inconclusive}
 	}
 	return concluded

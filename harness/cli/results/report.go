@@ -55,7 +55,7 @@ and paper. With --side-by-side the first decision that differs is marked.
 
 What could not be read of a run is named in its report, and on standard error.
 
-Exit status: 0 written, 2 usage, 3 a run could not be told at all.`,
+Exit status: 0 written, 2 usage, 3 a run could not be read at all.`,
 		Example: `  nodestorm report \
     reports/out/karpenter-7515-not-ready-noexecute/karpenter@v1.6.4
   nodestorm report -o text RUN

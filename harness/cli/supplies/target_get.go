@@ -40,7 +40,7 @@ func newTargetGet(e *console.Console) *cobra.Command {
 	var o getOptions
 	c := &cobra.Command{
 		Use:   "get [NAME@VERSION|ID…]",
-		Short: "Download published builds, and build what nobody publishes",
+		Short: "Download published builds, and build the others",
 		Long: `Get targets, or what the named records need. What projects publish is downloaded: the
 program out of the image, after its size was shown, and checked against its digests. The
 rest is built from Go modules. No Docker is needed. A program that was built here goes

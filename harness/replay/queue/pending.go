@@ -170,7 +170,7 @@ func (q *Queue) playNow(ctx context.Context, pending *supply.Pending, t Task) (r
 	}
 	_, row, err = q.Replay(ctx, t.Job, t.Label)
 	if err == nil {
-		q.tell(row)
+		q.printRow(row)
 	}
 	if err == nil && q.Line().Changes() {
 		now, _ := pending.State()

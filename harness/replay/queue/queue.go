@@ -59,8 +59,8 @@ type Queue struct {
 	ended, all int // how many replays have ended, and of how many
 }
 
-// tell prints a line for a replay that has ended, where lines follow each other.
-func (q *Queue) tell(row table.Row) {
+// printRow prints a line for a replay that has ended, where lines follow each other.
+func (q *Queue) printRow(row table.Row) {
 	q.counting.Lock()
 	defer q.counting.Unlock()
 	q.ended++
@@ -178,7 +178,7 @@ func (q *Queue) Play(ctx context.Context, tasks []Task, keep Keep) (rows []table
 		}
 		row, err := q.replayAndMeasure(ctx, t.Job, t.Label)
 		if err == nil {
-			q.tell(row)
+			q.printRow(row)
 			rows = append(rows, row)
 			err = keep(rows)
 		}
@@ -234,7 +234,7 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]ta
 			// mutant: at a time, what neighbours made late counts
 			again := err == nil && row.Verdict == string(verdict.Inconclusive)
 			if err == nil && !again {
-				q.tell(row)
+				q.printRow(row)
 			}
 			if again {
 				w.board.say("%s on %s does not count beside others, and is played again alone: %s", row.ID, row.Target, row.Reason)
@@ -246,7 +246,7 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]ta
 			r.Alone, r.InPlaceOf = true, before.Run
 			row, err := w.play(ctx, 0, tasks[i], r)
 			if err == nil {
-				q.tell(row)
+				q.printRow(row)
 			}
 			return row, err
 		},

@@ -202,14 +202,14 @@ type everything struct{ words }
 
 func (w everything) NewLine() supply.Line { return output.NewPlainLine(w.to) }
 
-// What several worlds do is told without a flood: elsewhere than on a terminal a line when
+// What several worlds do is printed without a flood: elsewhere than on a terminal a line when
 // one comes to another step.
 func TestBoard(t *testing.T) {
 	var text bytes.Buffer
 	q := &Queue{Output: words{&text}, all: 2}
 	q.newBoard(5).step(0, "one", "a step", lag.Figures{})
-	q.tell(table.Row{ID: "one", Target: "karpenter@v1", Verdict: "healthy", Outcome: "expected", Run: "x", WallSeconds: 12.3})
-	q.tell(table.Row{ID: "two\x1b", Target: "karpenter@v1", Verdict: "healthy", Outcome: "regression", Run: "x", WallSeconds: 1})
+	q.printRow(table.Row{ID: "one", Target: "karpenter@v1", Verdict: "healthy", Outcome: "expected", Run: "x", WallSeconds: 12.3})
+	q.printRow(table.Row{ID: "two\x1b", Target: "karpenter@v1", Verdict: "healthy", Outcome: "regression", Run: "x", WallSeconds: 1})
 	want := "[1/2] ✓ one karpenter@v1 healthy 12s\n[2/2] ✗ two\\x1b karpenter@v1 healthy, regression 1s\n"
 	if text.String() != want {
 		t.Errorf("without -v: %q\nwant %q", text.String(), want)
