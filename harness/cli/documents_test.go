@@ -89,6 +89,7 @@ func calls(page string) (all []string) {
 			for _, m := range span.FindAllStringSubmatch(line, -1) {
 				texts = append(texts, m[1])
 			}
+		case block == "yaml" && strings.HasPrefix(line, "- {"): // an event or a pattern
 		case block == "sh" || block == "yaml":
 			texts = append(texts, strings.TrimPrefix(strings.TrimSpace(line), "- "))
 		case block == "console":

@@ -24,7 +24,7 @@ func TestDraft(t *testing.T) {
 	if code, stdout, stderr := nodestorm(t, "lint", file); code != cli.AsExpected || stdout != "nothing is wrong with 1 scenario, 0 with a record\n" {
 		t.Errorf("lint: status %d, %q, %q", code, stdout, stderr)
 	}
-	b.refuses(t, "--out "+file+" is there already", "draft", "--dump", drafts+"dump", "--out-file", file)
+	b.refuses(t, "--out-file "+file+" is there already", "draft", "--dump", drafts+"dump", "--out-file", file)
 
 	code, stdout, stderr = nodestorm(t, "draft", "--audit-log", drafts+"audit.ndjson", "--json")
 	var d draft.Draft
@@ -46,7 +46,7 @@ func TestDraftRefuses(t *testing.T) {
 	b.refuses(t, "no source is named: nodestorm draft --audit-log FILE|", "draft")
 	b.refuses(t, `--autoscaler "keda": want karpenter or cluster-autoscaler`, "draft", "--dump", drafts+"dump", "--autoscaler", "keda")
 	b.refuses(t, "--log: stat /none: no such file or directory; name a file that can be read", "draft", "--log", "/none")
-	b.refuses(t, "--out: open /none/x.feature: no such file or directory; name a file in a folder", "draft", "--dump", drafts+"dump", "--out-file", "/none/x.feature")
+	b.refuses(t, "--out-file: open /none/x.feature: no such file or directory; name a file in a folder", "draft", "--dump", drafts+"dump", "--out-file", "/none/x.feature")
 	if code, stdout, _ := nodestorm(t, "__complete", "draft", "--autoscaler", ""); code != cli.AsExpected || !strings.HasPrefix(stdout, "karpenter\ncluster-autoscaler\n") {
 		t.Errorf("completion: status %d, %q", code, stdout)
 	}

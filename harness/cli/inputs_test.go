@@ -65,6 +65,7 @@ var inputs = map[string][]string{
 		"nightly report|FOLDER:matrix.json|--nights|FOLDER:|--out|OUT", "nightly report|FIFO|--nights|FOLDER:|--out|OUT",
 		"-nightly report|RUN:|--nights|FOLDER:2026-11-23.json|--out|OUT", "-nightly report|RUN:|--nights|FIFO|--out|OUT",
 	},
+	"show": {"show|RECORD|--catalogue|FOLDER:a.feature", "show|RECORD|--catalogue|FIFO"},
 	"list": {"list|--catalogue|FOLDER:a.feature", "list|--catalogue|FIFO"},
 	"lint": {"lint|FIFO", "lint|FOLDER:a.feature", "lint|FOLDER:a.yaml", "lint|FOLDER:sub/a.feature"},
 	"draft": {
@@ -118,7 +119,7 @@ var inputs = map[string][]string{
 
 // nothingRead are the commands that read nothing of what people name, and what they read of their own.
 var nothingRead = []string{
-	"version", "nightly manifest", "sentences", "new", "doctor", "clean", "up fault list", "up fault clear", "cluster image", "cluster create",
+	"version", "nightly manifest", "sentences", "events", "explain", "new", "doctor", "clean", "up fault list", "up fault clear", "cluster image", "cluster create",
 	"cluster list", "cluster delete", "completion bash", "completion fish", "completion powershell", "completion zsh", "help",
 }
 

@@ -109,7 +109,7 @@ func TestListForms(t *testing.T) {
 		"list|--json|-o|yaml":          "--json and --output exclude each other",
 		"list|--invariants|-o|name":    "-o name: this has no names",
 		"list|-q|-v":                   "--quiet and --verbose exclude each other",
-		"verify|--clocks|x|-o|matrixx": "want json, yaml, name",
+		"verify|--clocks|x|-o|matrixx": "want json, yaml, wide, name",
 	} {
 		if code, out, stderr := said(t, strings.Split(args, "|")...); code != Usage || out != "" || !strings.Contains(stderr, problem) {
 			t.Errorf("%s: status %d, %q, want %q", args, code, stderr, problem)

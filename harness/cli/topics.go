@@ -28,10 +28,10 @@ var topics = []struct {
 	{"orders", "Format: the order of an installer (run --order)",
 		"nodestorm run --tags @kubespray --target kubespray@mine --order FILE checks it before anything starts. The orders that\n" +
 			"are built in are in harness/program/installer.", []string{"order.yaml", "order-add-on.yaml"}, nil},
-	{"schedules", "Format: what a search does to a world (explore print, explore shrink)",
+	{"schedules", "Format: what a search does to a world (explore)",
 		"nodestorm explore print FILE says what is wrong with one, and prints it as the feature that is played.",
 		[]string{"schedule.yaml"}, nil},
-	{"invariants", "Format: what holds in every run of a folder's scenarios (invariants.yaml)",
+	{"invariants", "Format: invariants of a folder's scenarios",
 		"nodestorm lint DIR says what is wrong with one.", []string{"invariants.yaml"}, nil},
 }
 

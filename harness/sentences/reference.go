@@ -22,7 +22,8 @@ pattern in YAML below, as symptoms have them. The pattern may also have count (h
 Before a When that takes lines itself, "When this is recorded:" is a step with the pattern. An EVENT is
 
 - "ACTOR" has sent "VERB" of "RESOURCE", or somebody has sent "VERB" of "RESOURCE": a call that the API server took. With "been refused"
-  in place of "sent", it is a call that the API server refused. "pods/eviction" is a part of a resource.
+  in place of "sent", it is a call that the API server refused.
+  "pods/eviction" is a part of a resource.
 - "SOURCE" has recorded "VERB" of "RESOURCE": any other event, of the source cloud, node, fault, log, harness or clock.
 
 A name in quotes may follow, or "NAMESPACE/NAME", and a number, as in 3 times. Events count since the first When of a row of Whens;
