@@ -110,6 +110,11 @@ mutants: ## Break nodestorm in all listed ways; a test must notice each: make mu
 inert: setup ## Replay every record on programs that do nothing: none may be healthy or reproduced (about an hour)
 	@NODESTORM_INERT=all $(GO) test ./harness/replay -run '^TestInert$$' -count=1 -v -timeout 10h
 
+.PHONY: attack
+attack: setup ## Try to have nodestorm say what is not so, and write docs/attack.md: make attack ONLY=parts,stops (about an hour)
+	@mkdir -p $(OUT)
+	@$(call TOOL,attack) $(if $(ONLY),-only $(ONLY)) -json $(OUT)/attack.json -page docs/attack.md $(BIN)
+
 .PHONY: features
 features: setup ## Run the features with godog: make features TAGS=@issue-7515
 	@$(TEST) ./features/... -count=1 -v -timeout 60m $(if $(TAGS),-godog.tags='$(TAGS)')

@@ -1,17 +1,20 @@
-// Command inert stands in for Cluster Autoscaler and for Karpenter, and does nothing: it
-// answers --help and every health check. Linked with -X main.logs=yes it also logs a
-// round every ten seconds, in the words of one that found nothing to do.
+// Command inert stands in for Cluster Autoscaler, for Karpenter and for Cluster API, and does nothing
+// of use: it answers --help and every health check. Linked with -X main.logs=yes it also logs a round
+// every ten seconds, in the words of one that found nothing to do. Linked with -X main.does=KIND it is
+// deaf: it never listens; echoing: it answers with what it is asked, and logs that and all that it was
+// started with; crashing: it ends after a while; slow: it listens late, and answers late.
 package main
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 )
 
-var logs string
+var logs, does string
 
 // flags are those that the harness may ask a Cluster Autoscaler for.
 var flags = []string{
@@ -35,15 +38,36 @@ func main() {
 				fmt.Printf("      --%s string   as Cluster Autoscaler has it\n", f)
 			}
 			return
-		case "address":
+		case "address", "health-addr": // the latter is Cluster API's
 			address = value
 		}
 	}
 	if logs != "" {
 		go rounds()
 	}
-	fmt.Fprintln(os.Stderr, http.ListenAndServe(address, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
+	answer := func(http.ResponseWriter, *http.Request) {}
+	switch does {
+	case "deaf":
+		for {
+			time.Sleep(time.Hour)
+		}
+	case "echoing":
+		fmt.Fprintln(os.Stderr, strings.Join(append(os.Args, os.Environ()...), "\n"))
+		answer = echo
+	case "crashing":
+		time.AfterFunc(20*time.Second, func() { panic("it crashes") })
+	case "slow":
+		time.Sleep(15 * time.Second)
+		answer = func(http.ResponseWriter, *http.Request) { time.Sleep(5 * time.Second) }
+	}
+	fmt.Fprintln(os.Stderr, http.ListenAndServe(address, http.HandlerFunc(answer)))
 	os.Exit(1)
+}
+
+func echo(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprintln(os.Stderr, r.Method, r.URL, r.Header)
+	fmt.Fprintln(w, r.Method, r.URL, r.Header)
+	_, _ = io.Copy(w, r.Body) // who asks may be gone
 }
 
 func rounds() {
