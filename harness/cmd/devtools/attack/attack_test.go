@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func newFakes(t *testing.T) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &lab{plan: plan{nodestorm: self, atOnce: 2}, dir: t.TempDir(), self: self}
+	return &lab{plan: plan{nodestorm: self, atOnce: 2, match: regexp.MustCompile("")}, dir: t.TempDir(), self: self}
 }
 
 // What nodestorm says wrongly, and what it leaves, is found, and is in the table.

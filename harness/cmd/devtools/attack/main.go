@@ -1,6 +1,6 @@
 // Command attack tries to have nodestorm say what is not so, and to have it leave things behind:
 //
-//	go run ./attack [-for DURATION] [-only KINDS] [-at-once N] [-json FILE] [-page FILE] NODESTORM
+//	go run ./attack [-for DURATION] [-only KINDS] [-match EXPRESSION] [-at-once N] [-json FILE] [-page FILE] NODESTORM
 //
 // It takes the program NODESTORM as it is, and builds of the store. Each case is a command of it, in
 // folders and with descendants of its own: a program that does nothing in place of a target, a program
@@ -56,18 +56,20 @@ func main() {
 	}
 	within := flag.Duration("for", 55*time.Minute, "how long to begin new cases")
 	only := flag.String("only", "", "the `kinds` to try, by commas; default: all")
+	match := flag.String("match", "", "try only cases whose names this `expression` matches")
 	atOnce := flag.Int("at-once", 2, "how many cases to try at a time, of kinds that do not make the machine slow")
 	round := flag.Int("round", time.Now().YearDay(), "which program takes the place of which target first")
 	file := flag.String("json", "", "the `file` for the results")
 	page := flag.String("page", "", "the `file` for the table, in Markdown")
 	flag.Parse()
-	if flag.NArg() != 1 || *atOnce < 1 {
+	matching, err := regexp.Compile(*match)
+	if err != nil || flag.NArg() != 1 || *atOnce < 1 {
 		flag.Usage()
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	wrong, err := attackAll(ctx, plan{flag.Arg(0), *only, *within, *atOnce, *round, *file, *page}, os.Stdout)
+	wrong, err := attackAll(ctx, plan{flag.Arg(0), *only, matching, *within, *atOnce, *round, *file, *page}, os.Stdout)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "attack:", err)
@@ -82,6 +84,7 @@ func main() {
 // plan is what is asked for.
 type plan struct {
 	nodestorm, only string
+	match           *regexp.Regexp
 	within          time.Duration
 	atOnce, round   int
 	file, page      string
@@ -116,6 +119,7 @@ func attackAll(ctx context.Context, p plan, out io.Writer) (wrong bool, err erro
 // try has the cases of a kind tried, as long as there is time.
 func (l *lab) try(ctx context.Context, k kind, until time.Time, out io.Writer) row {
 	cases, without := k.cases(ctx, l)
+	cases = slices.DeleteFunc(cases, func(c attack) bool { return !l.match.MatchString(c.name) })
 	r := row{Kind: k.name, Title: k.title, Without: without}
 	places := l.atOnce
 	if k.alone {

@@ -26,7 +26,7 @@ func places(_ context.Context, l *lab) ([]attack, []string) {
 		{name: "the time zone of Apia, and Turkish", env: []string{"TZ=Pacific/Apia", "LANG=tr_TR.UTF-8", "LC_ALL=tr_TR.UTF-8"}},
 		{name: "a time zone and a language that are none", env: []string{"TZ=:/dev/full", "LANG=\xff\xfe", "LC_ALL=nothing"}},
 		{name: "a user without rights", prefix: []string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"},
-			env: []string{"HOME=/nonexistent"}, needs: ofRoot},
+			wrap: `export HOME="$CASE/nowhere/home"; mkdir -m 500 "$CASE/nowhere"`, needs: ofRoot},
 		{name: "no namespaces of networks", prefix: []string{"unshare", "--user", "--map-root-user"},
 			wrap: `echo 0 > /proc/sys/user/max_net_namespaces || exit 97`, needs: ofUser},
 		{name: "no ptrace and no new rights", prefix: []string{"setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"}, needs: ofRoot},

@@ -22,8 +22,8 @@ type deciding struct{ id, target, at string }
 
 var moments = []deciding{
 	{"karpenter-7515-not-ready-noexecute", "karpenter@v1.6.4", "that requests 1 CPU is created"},
-	{"bootstrap-7515-kubelet-restart", "karpenter@v1.7.0", "is created"},
-	{"clusterapi-10712-paused", "cluster-api@v1.12.0", "is paused"},
+	{"bootstrap-7515-kubelet-restart", "karpenter@v1.7.0", `a pod "api" that requests 1 CPU is created`},
+	{"clusterapi-10712-paused", "cluster-api@v1.12.0", `is annotated "cluster.x-k8s.io/paused=true"`},
 }
 
 // stops has every program stopped that a world has at the deciding moment, but one of a name only once.
@@ -35,6 +35,9 @@ func stops(ctx context.Context, l *lab) (cases []attack, without []string) {
 			continue
 		}
 		there, undisturbed := l.stopOne(ctx, d, "", 0)
+		if undisturbed.Wrong != nil { // others may have made the machine slow
+			there, undisturbed = l.stopOne(ctx, d, "", 0)
+		}
 		if undisturbed.Wrong != nil || undisturbed.Left != nil || len(there) == 0 {
 			without = append(without, fmt.Sprintf("%s on %s, which undisturbed is %s, with the programs %v", d.id, d.target, undisturbed, there))
 			continue

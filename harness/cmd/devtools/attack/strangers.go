@@ -6,9 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,7 +20,7 @@ import (
 // configuration runs programs.
 var lies = map[string]string{
 	"./harness/builds/registry":   "TestRefuses|TestBomb|TestInterrupted|TestResumes|TestGivesUp|TestOtherBytes|TestRefusedCredentials|TestUnreachable",
-	"./harness/builds/repository": "TestNothingOfItsOwnRuns|TestState|TestEnvironment",
+	"./harness/builds/repository": "TestNothingOfItsOwnRuns|TestState|TestStateElsewhere|TestEnvironment",
 	"./harness/builds/buildstore": "TestRegistryIsWrong|TestPullRefuses|TestMovedTag|TestWrongOffers|TestCorruptEntry|TestBuildRunsNothingOfTheRepository",
 	"./harness/replay/supply":     "TestGivenUp",
 	"./reports/bundle":            "TestHostileArchives",
@@ -26,7 +28,8 @@ var lies = map[string]string{
 }
 
 func strangers(context.Context, *lab) (cases []attack, without []string) {
-	for p, tests := range lies {
+	for _, p := range slices.Sorted(maps.Keys(lies)) {
+		tests := lies[p]
 		cases = append(cases, attack{p, func(ctx context.Context, c *scratch) found { return c.lab.test(ctx, c, p, tests) }})
 	}
 	return cases, nil
