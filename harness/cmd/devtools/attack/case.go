@@ -99,7 +99,7 @@ const patience = 45 * time.Second
 
 // command runs nodestorm and waits for its end, and for that of all that it has started.
 func (l *lab) command(ctx context.Context, r run) (result ran) {
-	dir, err := os.MkdirTemp(l.dir, "command-")
+	dir, err := os.MkdirTemp(l.dir, "c-")
 	if err != nil {
 		return ran{stderr: err.Error()}
 	}

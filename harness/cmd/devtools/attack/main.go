@@ -157,7 +157,7 @@ func (l *lab) try(ctx context.Context, k kind, until time.Time, out io.Writer) r
 }
 
 // folder is that of a case, in a text.
-var folder = regexp.MustCompile(`/\S*/nodestorm-attack-\d+/(?:(?:case|command|shards|runs)-\d+/)?`)
+var folder = regexp.MustCompile(`/\S*/attack-\d+/(?:(?:case|c|shards|runs)-\d+/)?`)
 
 // lab is where attacks are made.
 type lab struct {
@@ -188,8 +188,8 @@ func newLab(ctx context.Context, p plan) (*lab, error) {
 	if l.source, err = storeFolder(); err != nil {
 		return nil, err
 	}
-	// Readable for all, as one of the users that commands run as may read nothing else.
-	if l.dir, err = os.MkdirTemp("", "nodestorm-attack-"); err != nil {
+	// Readable for all, as one of the users that commands run as may read nothing else. Sockets are in it, whose paths are short.
+	if l.dir, err = os.MkdirTemp("", "attack-"); err != nil {
 		return nil, err
 	}
 	if err := os.Chmod(l.dir, 0o755); err != nil {

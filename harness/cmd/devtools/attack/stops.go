@@ -110,7 +110,7 @@ func (l *lab) stopOne(ctx context.Context, d deciding, name string, span time.Du
 	stopping.Wait()
 	f = result.judge(disturbed)
 	if name == "" && !slices.Contains(f.Verdicts, expected(result)) {
-		f.Wrong = append(f.Wrong, "it is not as expected: "+last(result.stderr))
+		f.Wrong = append(f.Wrong, fmt.Sprintf("it is not as expected: %v, %s", result.rows, last(result.stderr)))
 	}
 	if name != "" && hit == 0 {
 		f.Wrong = append(f.Wrong, "the moment did not come: "+last(result.stderr))
