@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -99,16 +100,13 @@ const patience = 45 * time.Second
 
 // command runs nodestorm and waits for its end, and for that of all that it has started.
 func (l *lab) command(ctx context.Context, r run) (result ran) {
-	dir, err := os.MkdirTemp(l.dir, "c-")
-	if err != nil {
+	dir := filepath.Join(l.dir, strconv.Itoa(int(l.commands.Add(1)))) // short, as paths of sockets are
+	if err := errors.Join(os.Mkdir(dir, 0o777), os.Chmod(dir, 0o777)); err != nil {
 		return ran{stderr: err.Error()}
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := os.Chmod(dir, 0o777); err != nil {
-		return ran{stderr: err.Error()}
-	}
 	if r.tmp == "" {
-		r.tmp = filepath.Join(dir, "tmp")
+		r.tmp = filepath.Join(dir, "t")
 		if err := errors.Join(os.Mkdir(r.tmp, 0o777), os.Chmod(r.tmp, 0o777)); err != nil {
 			return ran{stderr: err.Error()}
 		}
@@ -121,6 +119,7 @@ func (l *lab) command(ctx context.Context, r run) (result ran) {
 	cmd.Env = append(append(os.Environ(), "TMPDIR="+r.tmp, "NODESTORM_CACHE="+l.store(), "NODESTORM_MIRROR=off", "NODESTORM_FROM=",
 		"NODESTORM_ROOT="+l.root, "NODESTORM_CATALOGUE=", "XDG_STATE_HOME="+filepath.Join(dir, "state")), r.env...)
 	cmd.Dir = dir
+	var err error
 	result.late, result.hung, err = converse(ctx, cmd, r, &result)
 	if text, read := os.ReadFile(file); err == nil && read == nil {
 		err = json.Unmarshal(text, &result.kept)

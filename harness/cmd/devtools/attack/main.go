@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -157,7 +158,7 @@ func (l *lab) try(ctx context.Context, k kind, until time.Time, out io.Writer) r
 }
 
 // folder is that of a case, in a text.
-var folder = regexp.MustCompile(`/\S*/attack-\d+/(?:(?:case|c|shards|runs)-\d+/)?`)
+var folder = regexp.MustCompile(`/\S*/attack-\d+/(?:(?:case-|shards-|runs-)?\d+/)?`)
 
 // lab is where attacks are made.
 type lab struct {
@@ -167,6 +168,8 @@ type lab struct {
 	commit string // its short name
 	self   string // this program, which keeps the commands
 	source string // the store from which the one of the cases is made
+	// commands counts those that were run.
+	commands atomic.Int64
 }
 
 func newLab(ctx context.Context, p plan) (*lab, error) {
@@ -188,7 +191,7 @@ func newLab(ctx context.Context, p plan) (*lab, error) {
 	if l.source, err = storeFolder(); err != nil {
 		return nil, err
 	}
-	// Readable for all, as one of the users that commands run as may read nothing else. Sockets are in it, whose paths are short.
+	// Readable for all, as one of the users that commands run as may read nothing else.
 	if l.dir, err = os.MkdirTemp("", "attack-"); err != nil {
 		return nil, err
 	}
