@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -233,6 +234,22 @@ func merging(does string, args []string) int {
 	all, _ := json.Marshal(rows)
 	fmt.Println(string(all))
 	return status
+}
+
+// A kind that is tried again has its new row, and others keep theirs.
+func TestEarlier(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "attack.json")
+	if got := earlier(file); got.Rows != nil {
+		t.Errorf("of no file: %+v", got)
+	}
+	all := earlier(file).with(row{Kind: "programs", Made: "a"}).with(row{Kind: "parts", Made: "a", Tried: []tried{{"c", found{}}}})
+	if err := all.write(file, "", io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	all = earlier(file).with(row{Kind: "programs", Made: "b"})
+	if len(all.Rows) != 2 || all.Rows[0].Kind != "parts" || all.Rows[0].Made != "a" || len(all.Rows[0].Tried) != 1 || all.Rows[1].Made != "b" {
+		t.Errorf("%+v", all)
+	}
 }
 
 // The page says what commands have said only in few words, and links to what there is.

@@ -31,6 +31,11 @@ type found struct {
 	Left     []string `json:"left,omitempty"`
 }
 
+// and is what came of two parts of a case.
+func (f found) and(more found) found {
+	return found{append(f.Verdicts, more.Verdicts...), append(f.Wrong, more.Wrong...), append(f.Left, more.Left...)}
+}
+
 // String is what came of it, in a line.
 func (f found) String() string {
 	said := strings.Join(f.Verdicts, ", ")

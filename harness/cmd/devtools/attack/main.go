@@ -7,7 +7,8 @@
 // that is stopped at the deciding moment, a full disk, a part that was changed. What a case may end with
 // is said before it begins. A verdict that is none of that is wrong, and so is a command that panics or
 // does not end. What is left of it after that is counted: processes, ports, files, namespaces of
-// networks. What cannot be tried here is named.
+// networks. What cannot be tried here is named. Kinds that are not tried keep the results that the JSON
+// file has of them.
 //
 // Exit status: 0 nothing was wrong or left, 1 something was, 2 usage, or nothing could be tried.
 package main
@@ -35,20 +36,21 @@ import (
 // kind is a way to attack, a row of the table.
 type kind struct {
 	name, title string
+	share       int // of the time, in proportion to that of others
 	// cases are those that can be tried here, and why not of those that cannot.
 	cases func(ctx context.Context, l *lab) ([]attack, []string)
 	// alone says that a case has the machine for itself, as it makes that slow.
 	alone bool
 }
 
-// kinds are in the order in which they are tried: where time is short, the last one has fewer cases.
+// kinds are in the order in which they are tried. What one does not need of its time, the next ones get.
 var kinds = []kind{
-	{"parts", "parts that were killed or changed", parts, false},
-	{"strangers", "registries and repositories that lie", strangers, true},
-	{"places", "strange surroundings", places, false},
-	{"pressure", "little memory, full and slow disks, busy processors", pressure, true},
-	{"stops", "programs of a world that are stopped at the deciding moment", stops, false},
-	{"programs", "programs that do nothing of use in place of a target", programs, false},
+	{"parts", "parts that were killed or changed", 4, parts, false},
+	{"strangers", "registries and repositories that lie", 4, strangers, true},
+	{"places", "strange surroundings", 4, places, false},
+	{"pressure", "little memory, full and slow disks, busy processors", 5, pressure, true},
+	{"stops", "programs of a world that are stopped at the deciding moment", 20, stops, false},
+	{"programs", "programs that do nothing of use in place of a target", 20, programs, false},
 }
 
 func main() {
@@ -106,13 +108,19 @@ func attackAll(ctx context.Context, p plan, out io.Writer) (wrong bool, err erro
 	}
 	defer func() { _ = os.RemoveAll(l.dir) }()
 	began := time.Now()
-	all := report{Made: began.UTC().Format(time.DateOnly), Commit: l.commit}
+	all, shares := earlier(p.file), 0
 	for _, k := range chosen {
-		all.Rows = append(all.Rows, l.try(ctx, k, began.Add(p.within), out))
+		shares += k.share
 	}
-	all.Minutes = int(time.Since(began).Minutes() + 1)
-	if err := ctx.Err(); err != nil {
-		return false, err
+	for _, k := range chosen {
+		now := time.Now()
+		r := l.try(ctx, k, now.Add(time.Until(began.Add(p.within))*time.Duration(k.share)/time.Duration(shares)), out)
+		shares -= k.share
+		r.Made, r.Commit, r.Minutes = now.UTC().Format(time.DateOnly), l.commit, int(time.Since(now).Minutes()+1)
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		all = all.with(r)
 	}
 	return all.wrong(), all.write(p.file, p.page, out)
 }
@@ -182,6 +190,9 @@ func newLab(ctx context.Context, p plan) (*lab, error) {
 		return nil, err
 	}
 	l := &lab{plan: p, root: ours.Top(), commit: fmt.Sprintf("%.10s", commit)}
+	if ours.Dirty(ctx) {
+		l.commit += " with changes"
+	}
 	if l.nodestorm, err = filepath.Abs(p.nodestorm); err != nil {
 		return nil, err
 	}

@@ -25,9 +25,9 @@ func parts(ctx context.Context, l *lab) (cases []attack, without []string) {
 		}
 	}
 	cases = []attack{
-		{"--parallel 2, and the command is killed", func(ctx context.Context, c *scratch) found { return l.kill(ctx, c, first, "--parallel", "2") }},
-		{"--parallel 2, and one that plays is killed", func(ctx context.Context, c *scratch) found { return l.kill(ctx, c, second, "--parallel", "2") }},
-		{"--parallel 2, and all of nodestorm is killed", func(ctx context.Context, c *scratch) found { return l.kill(ctx, c, all, "--parallel", "2") }},
+		{"--parallel 2, and the command is killed", l.kill(first)},
+		{"--parallel 2, and one that plays is killed", l.kill(second)},
+		{"--parallel 2, and all of nodestorm is killed", l.kill(all)},
 		{"a shard is killed, and both are joined", l.killShard},
 	}
 	dir, err := os.MkdirTemp(l.dir, "shards-")
@@ -41,7 +41,9 @@ func parts(ctx context.Context, l *lab) (cases []attack, without []string) {
 		}
 	}
 	for _, t := range tamperings {
-		cases = append(cases, attack{"changed and joined: " + t.name, func(ctx context.Context, c *scratch) found { return l.tamper(ctx, c, dir, t) }})
+		cases = append(cases, attack{"changed and joined: " + t.name, func(ctx context.Context, c *scratch) found {
+			return l.tamper(ctx, c, dir, t)
+		}})
 	}
 	return cases, nil
 }
@@ -56,19 +58,20 @@ func first(pids []int) []int  { return pids[:1] }
 func second(pids []int) []int { return pids[1:min(2, len(pids))] }
 func all(pids []int) []int    { return pids }
 
-// kill kills some of nodestorm's processes once worlds have begun. What is there then may not be more
-// than the catalogue expects, for this command or for who reads its runs.
-func (l *lab) kill(ctx context.Context, c *scratch, which func(pids []int) []int, args ...string) found {
-	out := filepath.Join(c.dir, "out")
-	hit := 0
-	r := run{args: append([]string{"verify", plain, "-o", "json", "--out", out}, args...), within: 3 * time.Minute}
-	r.said = l.killing(2, which, &hit)
-	f := l.command(ctx, r).judge(disturbed)
-	if hit == 0 {
-		f.Wrong = append(f.Wrong, "nothing could be killed")
+// kill kills some of nodestorm's processes once two worlds have begun. What is there then may not be
+// other than the catalogue expects, for this command or for who reads its runs.
+func (l *lab) kill(which func(pids []int) []int) func(context.Context, *scratch) found {
+	return func(ctx context.Context, c *scratch) found {
+		out := filepath.Join(c.dir, "out")
+		hit := 0
+		r := run{args: []string{"verify", plain, "-o", "json", "--parallel", "2", "--out", out}, within: 3 * time.Minute}
+		r.said = l.killing(2, which, &hit)
+		f := l.command(ctx, r).judge(disturbed)
+		if hit == 0 {
+			f.Wrong = append(f.Wrong, "nothing could be killed")
+		}
+		return f.and(l.command(ctx, run{args: []string{"recheck", out, "-o", "json"}, within: time.Minute}).judge(disturbed))
 	}
-	read := l.command(ctx, run{args: []string{"recheck", out, "-o", "json"}, within: time.Minute}).judge(disturbed)
-	return found{append(f.Verdicts, read.Verdicts...), append(f.Wrong, read.Wrong...), append(f.Left, read.Left...)}
 }
 
 // killing kills once so many lines have said that a world has begun.
@@ -118,7 +121,7 @@ func (l *lab) killShard(ctx context.Context, c *scratch) found {
 	if joined.Status == 0 || hit == 0 {
 		f.Wrong = append(f.Wrong, "a whole of which half was killed is as expected: "+last(joined.stderr))
 	}
-	return found{append(f.Verdicts, read.Verdicts...), append(f.Wrong, read.Wrong...), append(f.Left, read.Left...)}
+	return f.and(read)
 }
 
 // tampering changes what shards have left.

@@ -29,13 +29,14 @@ func places(_ context.Context, l *lab) ([]attack, []string) {
 			wrap: `export HOME="$CASE/nowhere/home"; mkdir -m 500 "$CASE/nowhere"`, needs: ofRoot},
 		{name: "no namespaces of networks", prefix: []string{"unshare", "--user", "--map-root-user"},
 			wrap: `echo 0 > /proc/sys/user/max_net_namespaces || exit 97`, needs: ofUser},
-		{name: "no ptrace and no new rights", prefix: []string{"setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"}, needs: ofRoot},
+		{name: "no ptrace and no new rights", needs: ofRoot,
+			prefix: []string{"setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"}},
 		{name: "a mask that hides all files from others", wrap: `umask 077`},
 		{name: "HTTP proxies that lead nowhere", env: []string{"HTTP_PROXY=http://127.0.0.1:1", "HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY="}},
 		{name: "a Go that is not there, and odd settings of it", env: []string{"GOFLAGS=-mod=nothing", "GODEBUG=madvdontneed=1", "GOMAXPROCS=1"}},
 	})
 	if len(cases) > 0 {
-		cases = append(cases, attack{"spaces, quotes and other letters in every path", func(ctx context.Context, c *scratch) found { return l.named(ctx, c) }})
+		cases = append(cases, attack{"spaces, quotes and other letters in every path", l.named})
 	}
 	return cases, without
 }

@@ -38,7 +38,8 @@ func programs(ctx context.Context, l *lab) (cases []attack, without []string) {
 		for n, r := range chosen {
 			does := doing[(n+turn+l.round)%len(doing)]
 			target := r.Targets[0].Name
-			cases = append(cases, attack{fmt.Sprintf("%s program in place of %s, %s", does, target, r.ID), func(ctx context.Context, c *scratch) found {
+			name := fmt.Sprintf("%s program in place of %s, %s", does, target, r.ID)
+			cases = append(cases, attack{name, func(ctx context.Context, c *scratch) found {
 				as, err := l.add(ctx, target, does, built[does])
 				if err != nil {
 					return found{Wrong: []string{err.Error()}}

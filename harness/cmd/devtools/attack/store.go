@@ -44,7 +44,8 @@ func (l *lab) makeStore() error {
 		if err == nil {
 			return nil
 		}
-		errs = errors.Join(errs, fmt.Errorf("copying the store: %w: %s", err, last(string(out))), os.RemoveAll(filepath.Join(l.store(), "targets")))
+		err = fmt.Errorf("copying the store: %w: %s", err, last(string(out)))
+		errs = errors.Join(errs, err, os.RemoveAll(filepath.Join(l.store(), "targets")))
 	}
 	return errs
 }

@@ -19,12 +19,14 @@ import (
 // digest says, truncated layers, endless bodies, archives that unpack elsewhere, repositories whose
 // configuration runs programs.
 var lies = map[string]string{
-	"./harness/builds/registry":   "TestRefuses|TestBomb|TestInterrupted|TestResumes|TestGivesUp|TestOtherBytes|TestRefusedCredentials|TestUnreachable",
+	"./harness/builds/registry": "TestRefuses|TestBomb|TestInterrupted|TestResumes|TestGivesUp|TestOtherBytes|TestRefusedCredentials|" +
+		"TestUnreachable",
 	"./harness/builds/repository": "TestNothingOfItsOwnRuns|TestState|TestStateElsewhere|TestEnvironment",
-	"./harness/builds/buildstore": "TestRegistryIsWrong|TestPullRefuses|TestMovedTag|TestWrongOffers|TestCorruptEntry|TestBuildRunsNothingOfTheRepository",
-	"./harness/replay/supply":     "TestGivenUp",
-	"./reports/bundle":            "TestHostileArchives",
-	"./harness/run/summary":       "TestMisshapenRunsHaveNoCommand|TestNamesOfFilesAreWords",
+	"./harness/builds/buildstore": "TestRegistryIsWrong|TestPullRefuses|TestMovedTag|TestWrongOffers|TestCorruptEntry|" +
+		"TestBuildRunsNothingOfTheRepository",
+	"./harness/replay/supply": "TestGivenUp",
+	"./reports/bundle":        "TestHostileArchives",
+	"./harness/run/summary":   "TestMisshapenRunsHaveNoCommand|TestNamesOfFilesAreWords",
 }
 
 func strangers(context.Context, *lab) (cases []attack, without []string) {
@@ -50,7 +52,8 @@ func (l *lab) test(ctx context.Context, c *scratch, p, tests string) (f found) {
 	if err := os.Mkdir(tmp, 0o755); err != nil {
 		return found{Wrong: []string{err.Error()}}
 	}
-	cmd := exec.CommandContext(ctx, l.self, keeping, file, "go", "tool", "test2json", "-t", program, "-test.v=test2json", "-test.run", "^("+tests+")$")
+	cmd := exec.CommandContext(ctx, l.self, keeping, file, "go", "tool", "test2json", program, "-test.v=test2json",
+		"-test.run", "^("+tests+")$")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.Dir = filepath.Join(l.root, p)
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +14,9 @@ import (
 type row struct {
 	Kind      string   `json:"kind"`
 	Title     string   `json:"title"`
+	Made      string   `json:"made"`
+	Commit    string   `json:"commit"`
+	Minutes   int      `json:"minutes"`
 	Tried     []tried  `json:"tried"`
 	Untried   int      `json:"untried,omitempty"` // for want of time
 	Without   []string `json:"without,omitempty"` // what cannot be tried here, and why
@@ -40,10 +43,28 @@ func (r *row) add(c attack, f found) {
 
 // report is all that was tried.
 type report struct {
-	Made    string `json:"made"`
-	Commit  string `json:"commit"`
-	Minutes int    `json:"minutes"`
-	Rows    []row  `json:"rows"`
+	Rows []row `json:"rows"`
+}
+
+// earlier is what a file has, which may not be there yet.
+func earlier(file string) (r report) {
+	text, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(text, &r) != nil {
+		return report{}
+	}
+	return r
+}
+
+// with has the row in place of that of the same kind, in the order of kinds.
+func (a report) with(r row) (b report) {
+	for _, k := range kinds {
+		if at := slices.IndexFunc(a.Rows, func(r row) bool { return r.Kind == k.name }); k.name == r.Kind {
+			b.Rows = append(b.Rows, r)
+		} else if at >= 0 {
+			b.Rows = append(b.Rows, a.Rows[at])
+		}
+	}
+	return b
 }
 
 func (a report) wrong() bool {
@@ -96,10 +117,11 @@ namespaces that are there ten seconds after the command.
 func (a report) markdown() string {
 	var b strings.Builder
 	b.WriteString(head)
-	fmt.Fprintf(&b, "Last: %s, commit %s, %d processors, %d minutes.\n\n", a.Made, a.Commit, runtime.NumCPU(), a.Minutes)
-	b.WriteString("| what | tried | wrong | left behind | without a verdict | not tried, for want of time |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| what | tried | wrong | left behind | without a verdict | not tried, for want of time | when, minutes | commit |\n" +
+		"|---|---|---|---|---|---|---|---|\n")
 	for _, r := range a.Rows {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d |\n", r.Title, len(r.Tried), r.Wrong, r.Left, r.NoVerdict, r.Untried)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %s, %d | %s |\n", r.Title, len(r.Tried), r.Wrong, r.Left, r.NoVerdict, r.Untried,
+			r.Made, r.Minutes, r.Commit)
 	}
 	list(&b, "Wrong or left behind", "Nothing.", a.Rows, func(r row) (all []string) {
 		for _, t := range r.Tried {
