@@ -220,7 +220,7 @@ func (r ran) judge(may func(table.Row) bool) (f found) {
 	switch {
 	case r.hung:
 		f.Wrong = append(f.Wrong, fmt.Sprintf("it did not end %s after it was interrupted", patience))
-	case strings.Contains(r.stderr, "goroutine ") && strings.Contains(r.stderr, "panic: "), strings.Contains(r.stderr, "fatal error: "):
+	case len(r.rows) == 0 && strings.Contains(r.stderr, "\ngoroutine "): // with rows it may be the crash of a program that is quoted
 		f.Wrong = append(f.Wrong, "it crashed: "+last(r.stderr))
 	case r.late:
 		f.Verdicts = append(f.Verdicts, "interrupted")

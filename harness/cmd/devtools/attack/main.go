@@ -16,10 +16,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -193,9 +195,6 @@ func newLab(ctx context.Context, p plan) (*lab, error) {
 	if ours.Dirty(ctx) {
 		l.commit += " with changes"
 	}
-	if l.nodestorm, err = filepath.Abs(p.nodestorm); err != nil {
-		return nil, err
-	}
 	if l.self, err = os.Executable(); err != nil {
 		return nil, err
 	}
@@ -209,7 +208,15 @@ func newLab(ctx context.Context, p plan) (*lab, error) {
 	if err := os.Chmod(l.dir, 0o755); err != nil {
 		return nil, err
 	}
-	return l, l.makeStore()
+	// Built anew while this goes on, or in a home that the user without rights may not read, it is the same one.
+	l.nodestorm = filepath.Join(l.dir, "nodestorm")
+	if out, err := exec.Command("cp", p.nodestorm, l.nodestorm).CombinedOutput(); err != nil {
+		return nil, errors.Join(fmt.Errorf("copying %s: %w: %s", p.nodestorm, err, last(string(out))), os.RemoveAll(l.dir))
+	}
+	if err := l.makeStore(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(l.dir))
+	}
+	return l, nil
 }
 
 // list are the records of the catalogue.

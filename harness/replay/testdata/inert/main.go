@@ -16,14 +16,23 @@ import (
 
 var logs, does string
 
-// flags are those that the harness may ask a Cluster Autoscaler for.
+// flags are those that the harness, records and manifests may ask a Cluster Autoscaler for.
 var flags = []string{
-	"address", "cloud-config", "cloud-provider", "cordon-node-before-terminating", "enforce-node-group-min-size", "expander",
-	"kubeconfig", "kubernetes", "leader-elect", "logtostderr", "namespace", "node-group-auto-discovery", "nodes", "scan-interval", "v",
+	"address", "cloud-config", "cloud-provider", "cordon-node-before-terminating", "cores-total", "drain-priority-config",
+	"enable-dynamic-resource-allocation", "enforce-node-group-min-size", "expander", "force-delete-unregistered-nodes", "kubeconfig",
+	"kubernetes", "leader-elect", "leader-elect-resource-name", "logtostderr", "max-bulk-soft-taint-count", "max-inactivity",
+	"max-node-provision-time", "max-nodes-total", "namespace", "node-delete-delay-after-taint", "node-group-auto-discovery", "nodes",
+	"scale-down-delay-after-add", "scale-down-delay-after-delete", "scale-down-delay-after-failure", "scale-down-enabled",
+	"scale-down-unneeded-time", "scale-down-unready-time", "scan-interval", "skip-nodes-with-local-storage",
+	"skip-nodes-with-system-pods", "stderrthreshold", "unremovable-node-recheck-timeout", "v",
 }
 
-// variables are those that records give a Cluster Autoscaler, which has to ask for them.
-var variables = []string{"CAPI_VERSION", "HCLOUD_SERVER_CREATION_TIMEOUT"}
+// variables are those that records and manifests give a Cluster Autoscaler, which has to ask for them.
+var variables = []string{
+	"CAPI_VERSION", "HCLOUD_CLOUD_INIT", "HCLOUD_CLUSTER_CONFIG", "HCLOUD_CLUSTER_CONFIG_FILE", "HCLOUD_ENDPOINT", "HCLOUD_FIREWALL",
+	"HCLOUD_IMAGE", "HCLOUD_NETWORK", "HCLOUD_PUBLIC_IPV4", "HCLOUD_PUBLIC_IPV6", "HCLOUD_SERVER_CREATION_TIMEOUT", "HCLOUD_SSH_KEY",
+	"HCLOUD_TOKEN",
+}
 
 func main() {
 	for _, name := range variables {
