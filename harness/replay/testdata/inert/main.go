@@ -27,11 +27,11 @@ var flags = []string{
 	"skip-nodes-with-system-pods", "stderrthreshold", "unremovable-node-recheck-timeout", "v",
 }
 
-// variables are those that records and manifests give a Cluster Autoscaler, which has to ask for them.
+// variables are those that records and manifests give a target, which has to ask for them.
 var variables = []string{
-	"CAPI_VERSION", "HCLOUD_CLOUD_INIT", "HCLOUD_CLUSTER_CONFIG", "HCLOUD_CLUSTER_CONFIG_FILE", "HCLOUD_ENDPOINT", "HCLOUD_FIREWALL",
-	"HCLOUD_IMAGE", "HCLOUD_NETWORK", "HCLOUD_PUBLIC_IPV4", "HCLOUD_PUBLIC_IPV6", "HCLOUD_SERVER_CREATION_TIMEOUT", "HCLOUD_SSH_KEY",
-	"HCLOUD_TOKEN",
+	"BATCH_IDLE_DURATION", "BATCH_MAX_DURATION", "CAPI_VERSION", "FEATURE_GATES", "HCLOUD_CLOUD_INIT", "HCLOUD_CLUSTER_CONFIG",
+	"HCLOUD_CLUSTER_CONFIG_FILE", "HCLOUD_ENDPOINT", "HCLOUD_FIREWALL", "HCLOUD_IMAGE", "HCLOUD_NETWORK",
+	"HCLOUD_PUBLIC_IPV4", "HCLOUD_PUBLIC_IPV6", "HCLOUD_SERVER_CREATION_TIMEOUT", "HCLOUD_SSH_KEY", "HCLOUD_TOKEN",
 }
 
 func main() {
