@@ -16,6 +16,9 @@ import (
 // is surely seen, and longer than most waits of a step.
 var stopped = []time.Duration{2 * time.Second, 20 * time.Second, 160 * time.Second}
 
+// coming is how long a program may take to be there after the moment, as one does that is just being restarted.
+const coming = 3 * time.Second
+
 // deciding is a replay with the words of the step at which its programs are stopped. What is decided
 // then shows in the next one.
 type deciding struct{ id, target, at string }
@@ -74,27 +77,27 @@ func (l *lab) stopOne(ctx context.Context, d deciding, name string, span time.Du
 	programs, hit := map[string]bool{}, 0
 	moment := func(keeper int) {
 		var those []int
-		for _, p := range descendants(keeper) {
-			if p.name == "sh" {
-				continue // the one around the command, and guards
+		for until := time.Now().Add(coming); hit == 0 && time.Now().Before(until) && over.Err() == nil; time.Sleep(20 * time.Millisecond) {
+			for _, p := range descendants(keeper) {
+				if p.name == "sh" {
+					continue // the one around the command, and guards
+				}
+				programs[p.name] = true
+				if p.name == name && syscall.Kill(p.pid, syscall.SIGSTOP) == nil {
+					those = append(those, p.pid)
+				}
 			}
-			programs[p.name] = true
-			if p.name == name && syscall.Kill(p.pid, syscall.SIGSTOP) == nil {
-				those = append(those, p.pid)
-			}
+			hit = len(those)
 		}
-		hit = len(those)
-		stopping.Go(func() {
-			timer := time.NewTimer(span)
-			defer timer.Stop()
-			select {
-			case <-timer.C:
-			case <-over.Done():
-			}
-			for _, pid := range those {
-				_ = syscall.Kill(pid, syscall.SIGCONT) // it may have been ended
-			}
-		})
+		timer := time.NewTimer(span)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-over.Done():
+		}
+		for _, pid := range those {
+			_ = syscall.Kill(pid, syscall.SIGCONT) // it may have been ended
+		}
 	}
 	out, err := os.MkdirTemp(l.dir, "runs-")
 	if err != nil {
@@ -105,7 +108,7 @@ func (l *lab) stopOne(ctx context.Context, d deciding, name string, span time.Du
 		within: span + 3*time.Minute,
 		said: func(line string, keeper int) {
 			if strings.Contains(line, d.at) {
-				once.Do(func() { moment(keeper) })
+				once.Do(func() { stopping.Go(func() { moment(keeper) }) })
 			}
 		},
 	})
