@@ -48,7 +48,7 @@ func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 		case i == 0 && s.row != nil && !s.row.Begins:
 			err = fmt.Errorf("it begins with %q, and must with a cluster, as in \"Given a cluster\"", said.Text)
 		case err == nil:
-			err = s.check(feature, made)
+			err = s.check(said.Text, feature, made)
 		}
 		if err != nil {
 			wrong = append(wrong, Problem{i, err})
@@ -70,8 +70,8 @@ func Made(steps []*messages.PickleStep, beside fs.FS) *checker.Made {
 	return m
 }
 
-// check finds what is wrong with a step, as far as that is known without a world.
-func (s spoken) check(f *scene.Feature, made *checker.Made) error {
+// check finds what is wrong with a step of this text, as far as that is known without a world.
+func (s spoken) check(text string, f *scene.Feature, made *checker.Made) error {
 	if s.once != (once{}) {
 		if _, err := s.once.record(); err != nil {
 			return err
@@ -90,6 +90,9 @@ func (s spoken) check(f *scene.Feature, made *checker.Made) error {
 		}
 		o, err := s.row.observes.Observation(s.args)
 		if err != nil {
+			return err
+		}
+		if err := made.CheckOutcome(text); err != nil {
 			return err
 		}
 		return o.CheckMade(made)

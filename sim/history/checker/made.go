@@ -20,6 +20,7 @@ type Made struct {
 var (
 	madeQuoted = regexp.MustCompile(`"([^"\n]*)"`)
 	madeName   = regexp.MustCompile(`\b(?:name|generateName|namespace): *["']?([-.a-z0-9]+)`)
+	madeObject = regexp.MustCompile(`\b(?:pod|Node|Deployment|DaemonSet|StatefulSet|NodePool|MachineDeployment|MachinePool|group|server) "([-.a-z0-9/]+)"`)
 	madeWord   = regexp.MustCompile(`[a-z0-9]+(?:[-.][a-z0-9]+)*`)
 )
 
@@ -39,6 +40,20 @@ func (m *Made) Say(step, quoted string) {
 			m.words[word] = true
 		}
 	}
+}
+
+// CheckOutcome finds names in the text of a Then that the scenario says nowhere else: of what another program makes, such as a
+// Node, a Then knows no name.
+func (m *Made) CheckOutcome(step string) error {
+	for _, found := range madeObject.FindAllStringSubmatch(step, -1) {
+		for name := range strings.SplitSeq(found[1], "/") {
+			// mutant: a Then may name what no step makes
+			if !m.words[name] {
+				return fmt.Errorf("no Given and no When names %q%s", name, strict.Meant(name, m.names))
+			}
+		}
+	}
+	return nil
 }
 
 // CheckMade finds names in a statement that a slip of the pen has made another than what the scenario makes, and namespaces

@@ -51,3 +51,25 @@ func TestMade(t *testing.T) {
 		}
 	}
 }
+
+// A Then names what a Given or a When has named; what other programs call it is not looked at.
+func TestCheckOutcome(t *testing.T) {
+	m := &checker.Made{}
+	m.Say(`a pod "shop/web" that requests 1 CPU is created`, "")
+	m.Say("these objects:", "kind: Deployment\nmetadata: {name: backend}\n")
+	for step, want := range map[string]string{
+		`the pod "web" is Running within 5m`:                                "",
+		`the pod "shop/web" is Running within 5m`:                           "",
+		`the pod "wbe" is Running within 5m`:                                `no Given and no When names "wbe"`,
+		`the pod "shoq/web" is Running within 5m`:                           `no Given and no When names "shoq", did you mean "shop"?`,
+		`a pod of the Deployment "backend" is Running within 5m`:            "",
+		`a pod of the Deployment "eb" is Running within 5m`:                 `no Given and no When names "eb"`,
+		`"karpenter" has sent "create" of "nodeclaims" within 5m`:           "",
+		`the log of "karpenter" has "found provisionable pod(s)" within 5m`: "",
+	} {
+		err := m.CheckOutcome(step)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", step, err, want)
+		}
+	}
+}

@@ -317,7 +317,10 @@ func (p *Pattern) checkActor() error {
 		return nil
 	}
 	for _, name := range p.Actor.values {
-		is := func(source string) bool { return vocabulary.IsActor(history.Source(source), name) }
+		is := func(source string) bool { // where any name may be one, a known one with a typo is none
+			of := history.Source(source)
+			return vocabulary.IsActor(of, name) && (vocabulary.Actors(of) != nil || strict.Near(name, vocabulary.Actors(history.API)) == "")
+		}
 		if strings.HasPrefix(name, "$") || strings.Contains(name, "${") || slices.ContainsFunc(p.Source.values, is) {
 			continue
 		}
