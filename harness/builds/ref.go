@@ -33,6 +33,9 @@ var (
 // digits and . _ + -.
 func ParseRef(s string) (Ref, error) {
 	m := refPattern.FindStringSubmatch(s)
+	if m == nil && !strings.Contains(s, "@") {
+		return Ref{}, fmt.Errorf("%q has no version: write NAME@VERSION, for example karpenter@v1.7.0", s)
+	}
 	if m == nil {
 		return Ref{}, fmt.Errorf("%q names no target: write NAME@VERSION, for example karpenter@v1.7.0", s)
 	}

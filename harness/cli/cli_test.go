@@ -115,7 +115,7 @@ func TestWrongArguments(t *testing.T) {
 		{"verify|" + scenario + "|--kubernetes|v1.36.3|--cluster|kind", "--cluster kind: a cluster of kind has a control plane of its own, leave out --kubernetes"},
 
 		{"run|" + scenario, "--target NAME@VERSION is missing; the record of karpenter-7515-not-ready-noexecute has karpenter@v1.6.4"},
-		{"run|" + scenario + "|--target|karpenter", `"karpenter" names no target: write NAME@VERSION`},
+		{"run|" + scenario + "|--target|karpenter", `"karpenter" has no version: write NAME@VERSION`},
 		{"run|" + scenario + "|--target|../x@v1", `"../x@v1" names no target`},
 		{"run|" + scenario + "|--target|other@v1", scenario + " is about karpenter, and --target is other@v1"},
 		{"run|" + scenario + "|--target|karpenter@nope", "karpenter@nope is not in the store; get it with: nodestorm target build karpenter@nope --source DIR"},
@@ -141,7 +141,7 @@ func TestWrongArguments(t *testing.T) {
 		{"up|--target|other@v1", "--target other@v1: up knows karpenter"},
 		{"up|--clock|fast", `clock "fast": want`},
 
-		{"target|build|karpenter", `"karpenter" names no target`},
+		{"target|build|karpenter", `"karpenter" has no version`},
 		{"target|build|karpenter@nope", "karpenter@nope is no release"},
 		{"target|build|other@v1", `no recipe for "other"`},
 		{"target|build|kubernetes@v1.30.0", "release v1.30.0 of Kubernetes is too old: the oldest that was seen to be a world's control plane is v1.31"},
@@ -162,7 +162,7 @@ func TestWrongArguments(t *testing.T) {
 		{"target|image", "say where the image is to go: --out-file FILE, for docker load, or --push REFERENCE"},
 		{"target|image|--out-file|x|--push|registry.example/x:1", "say where the image is to go"},
 		{"target|image|--push|registry.example/x:1|--tag|x", "--tag is the image's name in a file"},
-		{"target|image|--out-file|x|--include|karpenter", `--include: "karpenter" names no target`},
+		{"target|image|--out-file|x|--include|karpenter", `--include: "karpenter" has no version`},
 		{"target|image|--out-file|x|--include|karpenter@v1.7.0", "--include: karpenter@v1.7.0 is not in the store; get it with"},
 		{"target|image|--out-file|x|--include|all", "has no build that is intact; nodestorm target get --all makes some"},
 

@@ -28,7 +28,7 @@ func TestDoctorSays(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != NotAsExpected || len(d.Machine) == 0 || d.Machine[0].OK {
 		t.Errorf("status %d, %v: %s", code, err, stdout)
 	}
-	if _, stdout, _ := said(t, "doctor"); !strings.Contains(stdout, "not yet  the ") || !strings.Contains(stdout, "ok       virtual time: the kernel allows it; without Go no program was tried") {
+	if _, stdout, _ := said(t, "doctor"); !strings.Contains(stdout, "\n  ✗ 0 of ") || !strings.Contains(stdout, "  ✓ virtual time: the kernel allows it; without Go no program was tried") {
 		t.Errorf("%s", stdout)
 	}
 }

@@ -41,11 +41,11 @@ func TestExploreWrong(t *testing.T) {
 		says string
 	}{
 		{[]string{"explore", "--duration", "1s"}, "--target NAME@VERSION is missing"},
-		{[]string{"explore", "--target", "karpenter@v1.7.0", "--profile", "chrun"}, `"chrun" is none, did you mean "churn"?`},
-		{[]string{"explore", "--target", "karpenter@v1.7.0", "--cloud", "instance"}, `--cloud: "instance" is none of karpenter's, did you mean "instances"?`},
+		{[]string{"explore", "--target", "karpenter@v1.7.0", "--profile", "chrun"}, `unknown profile "chrun", did you mean "churn"?`},
+		{[]string{"explore", "--target", "karpenter@v1.7.0", "--cloud", "instance"}, `--cloud: unknown cloud "instance" of karpenter, did you mean "instances"?`},
 		{[]string{"explore", "--target", "karpenter@v1.7.0", "--faults", "nothing like it"}, "has any of the words"},
-		{[]string{"explore", "--target", "cluster-autoscaler@1.36.1", "--cloud", "kwok"}, "(there are clusterapi, externalgrpc, hetzner)"},
-		{[]string{"explore", "print", wrong}, `act 2, restrat: do: "restrat" is no act, did you mean "restart"?`},
+		{[]string{"explore", "--target", "cluster-autoscaler@1.36.1", "--cloud", "kwok"}, "want one of clusterapi, externalgrpc, hetzner"},
+		{[]string{"explore", "print", wrong}, `act 2, restrat: do: unknown act "restrat", did you mean "restart"?`},
 		{[]string{"explore", "print", filepath.Join(dir, "none.yaml")}, "no such file"},
 		{[]string{"explore", "shrink", file, "--invariant", "no-overshot", "--target", "karpenter@v1.7.0"}, "an invariant: nodestorm list --invariants"},
 		{[]string{"explore", "shrink", file, "--invariant", "no-overshoot", "--target", "cluster-autoscaler@1.36.1"}, "the schedule is for karpenter"},

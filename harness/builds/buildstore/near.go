@@ -66,7 +66,7 @@ func isRelease(ref builds.Ref) bool {
 // a number was left out; empty if that cannot be determined.
 func intended(ref builds.Ref) string {
 	canonical := semver.Canonical("v" + strings.TrimPrefix(ref.Version, "v"))
-	if canonical == "" {
+	if canonical == "" || !strings.Contains(ref.Version, ".") { // of v1 it may be any
 		return ""
 	}
 	if ref.Name == "cluster-autoscaler" {

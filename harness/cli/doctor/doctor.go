@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/world/kind"
+	"nodestorm/reports/table"
 	"nodestorm/reports/wording"
 )
 
@@ -103,13 +104,13 @@ func (d Diagnosis) Well() bool {
 // Print writes it for people, by what it makes possible.
 func (d Diagnosis) Print(w io.Writer) error {
 	var b strings.Builder
-	printFindings(&b, "This machine", "missing", d.Machine)
+	printFindings(&b, "This machine", table.Wrong, d.Machine)
 	fmt.Fprintln(&b, "\nReplays")
 	for _, g := range d.Replays {
 		g.print(&b)
 	}
 	fmt.Fprintln(&b)
-	printFindings(&b, "Not needed for any of this", "without", d.Optional)
+	printFindings(&b, "Not needed for any of this", table.NotRun, d.Optional)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -117,39 +118,61 @@ func (d Diagnosis) Print(w io.Writer) error {
 func printFindings(b *strings.Builder, head, no string, findings []Finding) {
 	fmt.Fprintf(b, "%s\n", head)
 	for _, f := range findings {
-		word, says := "ok", f.Says
+		mark, says := table.Fine, f.Says
 		if !f.OK {
-			word = no
+			mark = no
 		}
 		if says != "" {
 			says = ": " + says
 		}
-		fmt.Fprintf(b, "  %-8s %s%s\n", word, f.What, says)
+		indented(b, "  "+mark+" ", "    ", f.What+says)
 	}
 }
 
 func (g Readiness) print(b *strings.Builder) {
-	word := "ready"
+	mark := table.Fine
 	switch {
 	case g.Ready == 0:
-		word = "not yet"
+		mark = table.Wrong
 	case g.Ready < g.Replays:
-		word = "partly"
+		mark = table.Unclear
 	}
 	need := "need"
 	if g.Records == 1 {
 		need = "needs"
 	}
-	fmt.Fprintf(b, "  %-8s the %s that %s %s: %d of %d replays\n", word, wording.Counted(g.Records, "record"), need, g.Of, g.Ready, g.Replays)
+	indented(b, "  "+mark+" ", "    ", fmt.Sprintf("%d of %d replays: the %s that %s %s", g.Ready, g.Replays,
+		wording.Counted(g.Records, "record"), need, g.Of))
 	if len(g.Missing) > 0 {
-		fmt.Fprintf(b, "           missing: %s\n", together(g.Missing))
+		indented(b, "    missing: ", "      ", together(g.Missing))
 	}
 	for n, way := range g.Ways {
-		if n+1 < len(g.Ways) && strings.HasPrefix(way, "nodestorm target get ") {
-			way += ", or without a registry:"
+		if n > 0 && strings.HasPrefix(g.Ways[n-1], "nodestorm target get ") {
+			fmt.Fprintln(b, "    or without a registry:")
 		}
-		fmt.Fprintf(b, "           %s\n", strings.ReplaceAll(way, "\n", "\n           "))
+		for line := range strings.SplitSeq(way, "\n") {
+			if strings.HasPrefix(line, "nodestorm ") {
+				b.WriteString("      " + shellLines(line) + "\n")
+			} else {
+				indented(b, "      ", "      ", line)
+			}
+		}
 	}
+}
+
+// columns is how wide the lines are, but for a word that is longer.
+const columns = 100
+
+// indented writes a text with what begins its first line and its other lines.
+func indented(b *strings.Builder, first, others, text string) {
+	lines := wording.Wrap(text, columns-len(others))
+	b.WriteString(first + strings.ReplaceAll(lines, "\n", "\n"+others) + "\n")
+}
+
+// shellLines is a command on lines that a shell takes for one, broken before its flags and arguments.
+func shellLines(command string) string {
+	lines := wording.Wrap(command, columns-len("        ")-len(` \`))
+	return strings.ReplaceAll(lines, "\n", " \\\n        ")
 }
 
 // together are builds in fewer words: the versions of a program behind its name.

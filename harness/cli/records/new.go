@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/run/exit"
 	"nodestorm/scenarios"
+	"nodestorm/sim/oneline"
 )
 
 // What nodestorm new writes: a feature and a record for each system, of which SCENARIO-ID
@@ -25,6 +26,11 @@ var examples embed.FS
 
 // exampleSystems are those that new has an example of, the one first that is written if none is named.
 var exampleSystems = []string{"karpenter", "hetzner", "clusterapi"}
+
+// exampleTargets are builds on which each example shows its failure.
+var exampleTargets = map[string]string{
+	"karpenter": "karpenter@v1.6.4", "hetzner": "cluster-autoscaler@1.33.0", "clusterapi": "cluster-autoscaler@1.36.1",
+}
 
 var _ = Commands.Add(console.Write, newFailure)
 
@@ -40,8 +46,7 @@ fails, and each runs as it is on a build that shows it:
   hetzner     Cluster Autoscaler on Hetzner Cloud  cluster-autoscaler@1.33.0
   clusterapi  Cluster Autoscaler on Cluster API    cluster-autoscaler@1.36.1
 
-  nodestorm lint DIR
-  nodestorm run ID --catalogue DIR --target karpenter@v1.6.4
+It prints the commands that come next.
 
 A file that is there already is left alone.`,
 		Example: `  nodestorm new karpenter-late-node --dir failures
@@ -76,6 +81,9 @@ A file that is there already is left alone.`,
 				}
 				fmt.Fprintln(e.Stdout, path)
 			}
+			e.Remark("next:\n  %s\n  %s\n  %s", oneline.Command("nodestorm", "lint", dir),
+				oneline.Command("nodestorm", "run", id, "--catalogue", dir, "--target", exampleTargets[system]),
+				oneline.Command("nodestorm", "report", filepath.Join("reports", "out", id)))
 			return nil
 		},
 	}

@@ -110,7 +110,7 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 	}
 	if x.settings.Site == "" {
 		if clouds := cloudsOf(ref.Name); x.Cloud != "" && len(clouds) > 0 && !slices.Contains(clouds, x.Cloud) {
-			return exit.UsageError(fmt.Errorf("--cloud: %q is none of %s's%s (there are %s)",
+			return exit.UsageError(fmt.Errorf("--cloud: unknown cloud %q of %s%s; want one of %s",
 				x.Cloud, ref.Name, strict.Meant(x.Cloud, clouds), strings.Join(clouds, ", ")))
 		}
 		of := x.Cloud

@@ -324,7 +324,7 @@ func Acts() []string { return slices.Sorted(maps.Keys(kinds)) }
 func (a Act) check(at site, s *state) error {
 	k, known := kinds[a.Do]
 	if !known {
-		return fmt.Errorf("do: %q is no act%s (there are %s)", a.Do, strict.Meant(a.Do, Acts()), strings.Join(Acts(), ", "))
+		return fmt.Errorf("do: unknown act %q%s; want one of %s", a.Do, strict.Meant(a.Do, Acts()), strings.Join(Acts(), ", "))
 	}
 	if k.of != nil && !k.of(at) {
 		return fmt.Errorf("it cannot be done on %s", at.name)

@@ -80,7 +80,7 @@ func (d Drawing) Check() error {
 	}
 	if _, known := profiles[d.Profile]; !known {
 		all := slices.Sorted(maps.Keys(profiles))
-		return fmt.Errorf("profile: %q is none%s (there are %s)", d.Profile, strict.Meant(d.Profile, all), strings.Join(all, ", "))
+		return fmt.Errorf("profile: unknown profile %q%s; want one of %s", d.Profile, strict.Meant(d.Profile, all), strings.Join(all, ", "))
 	}
 	if len(d.Faults) > 0 && len(d.faults(at)) == 0 {
 		return fmt.Errorf("faults: none of %s has any of the words %s; \"nodestorm sentences faults\" prints how they are said", d.Site,

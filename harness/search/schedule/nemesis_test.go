@@ -150,9 +150,9 @@ settings: {BATCH_IDLE_DURATION: 15s, terminationGracePeriod: 1m, consolidateAfte
 		t.Errorf("it takes %s", s.Length())
 	}
 	for _, wrong := range []struct{ old, new, says string }{
-		{"do: scale", "do: scael", `act 2, scael: do: "scael" is no act, did you mean "scale"?`},
+		{"do: scale", "do: scael", `act 2, scael: do: unknown act "scael", did you mean "scale"?`},
 		{"name: web, pods: 1", "name: wbe, pods: 1", `there is no Deployment or CapacityBuffer or NodePool "wbe" then`},
-		{"medium", "mediun", `type: "mediun" is none, did you mean "medium"?`},
+		{"medium", "mediun", `type: unknown type "mediun", did you mean "medium"?`},
 		{"externalgrpc", "externalgrcp", `did you mean "cluster-autoscaler/externalgrpc"?`},
 		{"after: 90s", "after: 90x", `"90x", want a duration`},
 		{"after: 90s", "after: -90s", "want zero or more"},

@@ -163,7 +163,7 @@ func (s site) checkSettings(of Schedule) error {
 	for name, value := range of.Settings {
 		if _, known := s.settings[name]; !known {
 			all := slices.Sorted(maps.Keys(s.settings))
-			return fmt.Errorf("settings: %q is none of %s%s (there are %s)", name, s.name, strict.Meant(name, all), strings.Join(all, ", "))
+			return fmt.Errorf("settings: unknown setting %q of %s%s; want one of %s", name, s.name, strict.Meant(name, all), strings.Join(all, ", "))
 		}
 		if value == "" || strings.ContainsAny(value, "|\n\r\\\"{}") {
 			return fmt.Errorf("settings: %s: %q is no value", name, value)

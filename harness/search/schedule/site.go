@@ -50,7 +50,7 @@ func Program(name string) (program, provider string, err error) {
 func siteOf(name string) (site, error) {
 	s, known := sites()[name]
 	if !known {
-		return s, fmt.Errorf("site: %q is none%s (there are %s)", name, strict.Meant(name, Sites()), strings.Join(Sites(), ", "))
+		return s, fmt.Errorf("site: unknown site %q%s; want one of %s", name, strict.Meant(name, Sites()), strings.Join(Sites(), ", "))
 	}
 	return s, nil
 }
@@ -61,7 +61,7 @@ func (s site) checkGroup(g Group) error {
 	}
 	if _, known := s.Types[g.Type]; !known {
 		all := slices.Sorted(maps.Keys(s.Types))
-		return fmt.Errorf("type: %q is none%s (there are %s)", g.Type, strict.Meant(g.Type, all), strings.Join(all, ", "))
+		return fmt.Errorf("type: unknown type %q%s; want one of %s", g.Type, strict.Meant(g.Type, all), strings.Join(all, ", "))
 	}
 	if s.groupsHaveBounds && (g.Min < 0 || g.Max < 1 || g.Max < g.Min || g.Max > mostPods) {
 		return fmt.Errorf("from %d to %d: want 0 <= min <= max <= %d, and max above 0", g.Min, g.Max, mostPods)

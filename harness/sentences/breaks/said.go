@@ -52,7 +52,7 @@ func find(text string) (sentence, []string, error) {
 			return allSentences()[i], args.Texts(), nil
 		}
 	}
-	said := fmt.Sprintf("%q is no fault", text)
+	said := fmt.Sprintf("unknown fault %q", text)
 	if i, found := words.Nearest(text, expressions(), func(int) bool { return false }); found {
 		near := expressions()[i]
 		if wrong := near.Wrong(text); wrong != "" {

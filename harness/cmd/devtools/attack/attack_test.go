@@ -19,7 +19,7 @@ import (
 )
 
 // faking has this test stand in for nodestorm, and says what it does there.
-const faking = "NODESTORM_ATTACK_FAKE"
+const faking = "ATTACK_FAKE"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == keeping {
