@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -169,10 +170,13 @@ func indented(b *strings.Builder, first, others, text string) {
 	b.WriteString(first + strings.ReplaceAll(lines, "\n", "\n"+others) + "\n")
 }
 
-// shellLines is a command on lines that a shell takes for one, broken before its flags and arguments.
+var flagValue = regexp.MustCompile(`(--[a-z-]+) ([^-\s]\S*)`)
+
+// shellLines is a command on lines that a shell takes for one. A flag and its value stay together.
 func shellLines(command string) string {
-	lines := wording.Wrap(command, columns-len("        ")-len(` \`))
-	return strings.ReplaceAll(lines, "\n", " \\\n        ")
+	const joined = "\x00" // no word of a command has it
+	lines := wording.Wrap(flagValue.ReplaceAllString(command, "${1}"+joined+"${2}"), columns-len("        ")-len(` \`))
+	return strings.NewReplacer("\n", " \\\n        ", joined, " ").Replace(lines)
 }
 
 // together are builds in fewer words: the versions of a program behind its name.

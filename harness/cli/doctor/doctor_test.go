@@ -110,3 +110,20 @@ func TestTryClock(t *testing.T) {
 		t.Errorf("with a go that builds nothing: %v", err)
 	}
 }
+
+// A long command is printed on lines that a shell takes for one, with each flag beside its value.
+func TestShellLines(t *testing.T) {
+	command := "nodestorm target build cluster-autoscaler --source https://github.com/kubernetes/autoscaler"
+	for range 9 {
+		command += " --ref cluster-autoscaler-1.32.5"
+	}
+	lines := shellLines(command + " --race")
+	if strings.ReplaceAll(lines, " \\\n        ", " ") != command+" --race" {
+		t.Errorf("it is another command: %s", lines)
+	}
+	for line := range strings.SplitSeq(lines, "\n") {
+		if len(line) > columns || strings.HasSuffix(line, "--ref \\") || strings.HasSuffix(line, "--source \\") {
+			t.Errorf("a line is %q", line)
+		}
+	}
+}
