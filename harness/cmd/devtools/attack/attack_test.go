@@ -221,9 +221,9 @@ func merging(does string, args []string) int {
 	}
 	rows, status := []table.Row{row("1", "healthy"), row("2", "reproduced")}, 0
 	for n := range rows {
-		rows[n].Run = filepath.Join(args[1], fmt.Sprint(n+1), "run")
+		rows[n].Run = filepath.Join(args[2], fmt.Sprint(n+1), "run")
 	}
-	text, err := os.ReadFile(filepath.Join(args[1], "2", plain, "karpenter", "run.json"))
+	text, err := os.ReadFile(filepath.Join(args[2], "2", plain, "karpenter", "run.json"))
 	switch {
 	case does == "merges all":
 	case err != nil:

@@ -49,7 +49,7 @@ func parts(ctx context.Context, l *lab) (cases []attack, without []string) {
 }
 
 func (l *lab) shard(dir, n string) run {
-	return run{args: []string{"verify", plain, "--shard", n + "/2", "--parallel", "1", "-o", "json", "--out", filepath.Join(dir, n)},
+	return run{args: []string{"verify", plain, "-v", "--shard", n + "/2", "--parallel", "1", "-o", "json", "--out", filepath.Join(dir, n)},
 		within: 2 * time.Minute}
 }
 
@@ -64,7 +64,7 @@ func (l *lab) kill(which func(pids []int) []int) func(context.Context, *scratch)
 	return func(ctx context.Context, c *scratch) found {
 		out := filepath.Join(c.dir, "out")
 		hit := 0
-		r := run{args: []string{"verify", plain, "-o", "json", "--parallel", "2", "--out", out}, within: 3 * time.Minute}
+		r := run{args: []string{"verify", plain, "-v", "-o", "json", "--parallel", "2", "--out", out}, within: 3 * time.Minute}
 		r.said = l.killing(2, which, &hit)
 		f := l.command(ctx, r).judge(disturbed)
 		if hit == 0 {
@@ -115,7 +115,7 @@ func (l *lab) killShard(ctx context.Context, c *scratch) found {
 	half := l.command(ctx, r)
 	f := whole.judge(disturbed)
 	f.Left = append(f.Left, half.Left...)
-	joined := l.command(ctx, run{args: []string{"merge", c.dir, "-o", "json", "--out", filepath.Join(c.dir, "merged")}, within: time.Minute})
+	joined := l.command(ctx, run{args: []string{"nightly", "merge", c.dir, "-o", "json", "--out", filepath.Join(c.dir, "merged")}, within: time.Minute})
 	read := joined.judge(func(row table.Row) bool { return disturbed(row) || row.Verdict == table.Missing })
 	// mutant: what is missing is as expected
 	if joined.Status == 0 || hit == 0 {
@@ -181,14 +181,14 @@ func (l *lab) tamper(ctx context.Context, c *scratch, from string, t tampering) 
 			return found{Wrong: []string{err.Error()}}
 		}
 	}
-	whole := l.command(ctx, run{args: []string{"merge", c.dir, "-o", "json", "--out", filepath.Join(c.dir, "before")}, within: time.Minute})
+	whole := l.command(ctx, run{args: []string{"nightly", "merge", c.dir, "-o", "json", "--out", filepath.Join(c.dir, "before")}, within: time.Minute})
 	for _, row := range whole.rows {
 		before[row.Target] = row.Verdict
 	}
 	if err := t.change(filepath.Join(c.dir, "2")); err != nil || len(before) != 2 || whole.Status != 0 {
 		return found{Wrong: []string{fmt.Sprintf("before it was %v: %s; %v", before, last(whole.stderr), err)}}
 	}
-	result := l.command(ctx, run{args: []string{"merge", c.dir, "-o", "json", "--out", filepath.Join(c.dir, "after")}, within: time.Minute})
+	result := l.command(ctx, run{args: []string{"nightly", "merge", c.dir, "-o", "json", "--out", filepath.Join(c.dir, "after")}, within: time.Minute})
 	return result.judge(func(row table.Row) bool {
 		if slices.Contains([]string{"inconclusive", table.Missing, table.Skipped}, row.Verdict) {
 			return true
