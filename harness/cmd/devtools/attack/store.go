@@ -36,7 +36,7 @@ func (l *lab) makeStore() error {
 	}
 	from := filepath.Join(l.source, "targets")
 	if _, err := os.Stat(from); err != nil {
-		return fmt.Errorf("the store has no builds; nodestorm setup makes them: %w", err)
+		return fmt.Errorf("the store has no builds; nodestorm target get --all makes them: %w", err)
 	}
 	var errs error
 	for _, way := range []string{"--link", "--reflink=auto"} {
