@@ -26,7 +26,7 @@ import (
 type running struct {
 	*session
 	target, tags, named string
-	all, asJSON         bool
+	all, asJSON, dry    bool
 }
 
 var _ = Commands.Add(console.Test, newRun)
@@ -58,6 +58,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	e.CatalogueFlags(c)
 	r.addManifest(c)
 	r.parallel.addFlags(c)
+	addDryRun(c, &r.dry)
 	c.ValidArgsFunction = e.CompleteIDs
 	c.Flags().StringVarP(&r.target, "target", "t", "", "build under test, `NAME@VERSION`")
 	r.addRace(c)
@@ -97,6 +98,13 @@ func (r *running) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	records, rows := r.withBuild(ref, records)
+	if r.dry {
+		var of []replayOf
+		for _, record := range records {
+			of = append(of, replayOf{record, r.BuildFor(ref, record)})
+		}
+		return r.printPlan(c.Context(), of, 1, r.asJSON)
+	}
 	jobs, err := r.on(c.Context(), ref, records)
 	if err != nil {
 		return err

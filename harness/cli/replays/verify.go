@@ -24,12 +24,12 @@ import (
 // verification is one `nodestorm verify`.
 type verification struct {
 	*session
-	all, asJSON, clocks bool
-	tags, target        string
-	ref                 builds.Ref // of target
-	clusters            []string
-	rounds              queue.Rounds
-	kept                archive.Upload
+	all, asJSON, clocks, dry bool
+	tags, target             string
+	ref                      builds.Ref // of target
+	clusters                 []string
+	rounds                   queue.Rounds
+	kept                     archive.Upload
 }
 
 var _ = Commands.Add(console.Start, newVerify)
@@ -78,6 +78,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	v.shard.AddFlags(c)
 	console.UploadFlag(c, &v.kept)
 	v.parallel.addFlags(c)
+	addDryRun(c, &v.dry)
 	c.ValidArgsFunction = e.CompleteIDs
 	c.Flags().StringSliceVar(&v.clusters, "cluster", []string{string(replay.Simulated)},
 		"`CLUSTER` to play on: sim, or kind (Docker, in real time); kind,sim compares")
@@ -103,6 +104,9 @@ func (v *verification) run(c *cobra.Command, ids []string) (err error) {
 	}
 	if records, err = v.shard.Choose(c.Context(), v.Console, v.Settings, records); err != nil {
 		return err
+	}
+	if v.dry {
+		return v.plan(c.Context(), records)
 	}
 	if v.Serving == nil {
 		if err := v.kept.Check(c.Context()); err != nil {
@@ -137,6 +141,25 @@ func (v *verification) run(c *cobra.Command, ids []string) (err error) {
 		return v.BreakOff(rows, v.asJSON, err)
 	}
 	return cmp.Or(v.shard.Keep(rows, true), v.finish(c.Context(), rows, v.asJSON))
+}
+
+// plan prints what would be got and played.
+func (v *verification) plan(ctx context.Context, records []scenarios.Record) error {
+	var of []replayOf
+	for _, r := range records {
+		if v.target != "" {
+			of = append(of, replayOf{r, v.BuildFor(v.ref, r)})
+			continue
+		}
+		for _, t := range r.Targets {
+			ref, err := builds.ParseRef(t.Name)
+			if err != nil {
+				return exit.UsageError(err)
+			}
+			of = append(of, replayOf{r, v.BuildFor(ref, r)})
+		}
+	}
+	return v.printPlan(ctx, of, v.rounds.Repeat, v.asJSON)
 }
 
 // prepare finds the records and the ways in which they are replayed, and what is wrong before

@@ -1,0 +1,50 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/cli"
+)
+
+// A dry run prints what is missing, how it would be got and how long the replays take, and gets nothing.
+func TestDryRun(t *testing.T) {
+	newBench(t) // whose store is empty
+	t.Setenv(buildstore.EnvMirror, buildstore.NoRegistry)
+	var plan struct {
+		Builds  []struct{ Target, How, Why string }
+		Replays int
+		Seconds float64
+		Unknown int
+	}
+	of := func(args ...string) {
+		t.Helper()
+		plan.Builds = nil
+		code, stdout, stderr := nodestorm(t, append(args, "--dry-run", "-o", "json")...)
+		if err := json.Unmarshal([]byte(stdout), &plan); err != nil || code != cli.AsExpected || stderr != "" {
+			t.Fatalf("%v: status %d, %q, %q", args, code, stdout, stderr)
+		}
+	}
+	of("verify", scenario)
+	if len(plan.Builds) != 3 || plan.Builds[0].Target != "kubernetes@v1.36.3" || plan.Builds[0].How != "build" || plan.Replays != 2 || plan.Seconds <= 0 || plan.Unknown != 0 {
+		t.Errorf("%+v", plan)
+	}
+	of("verify", scenario, "--repeat", "5", "--target", "karpenter@v1.0.6")
+	if len(plan.Builds) != 2 || plan.Replays != 5 || plan.Unknown != 5 {
+		t.Errorf("%+v", plan)
+	}
+	of("verify", "hetzner-4133-rate-limit")
+	if last := plan.Builds[0]; last.How != "cannot" || !strings.Contains(last.Why, "--source") {
+		t.Errorf("%+v", plan)
+	}
+	of("run", scenario, "--target", "karpenter@v1.6.4")
+	if len(plan.Builds) != 2 || plan.Replays != 1 {
+		t.Errorf("%+v", plan)
+	}
+	code, stdout, _ := nodestorm(t, "verify", scenario, "-n")
+	if code != cli.AsExpected || !strings.Contains(stdout, "karpenter@v1.6.4") || !strings.Contains(stdout, "2 replays: about ") {
+		t.Errorf("status %d, %q", code, stdout)
+	}
+}
