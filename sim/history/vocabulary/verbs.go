@@ -34,7 +34,7 @@ var said = map[history.Source]map[string][]string{
 		[]string{""}),
 	history.Harness: {
 		history.Ended: {""}, history.Unreadable: {""}, history.Died: {""}, history.MayMiss: {""}, history.Rounds: {""},
-		"broken": {""}, "part": {""}, "refused": {"hosts"},
+		"broken": {""}, "part": {""}, "refused": {"hosts"}, history.Uninvited: {history.Listeners},
 		history.Killed: {history.Programs}, history.Stopped: {history.Programs}, history.Started: {history.Programs},
 		history.Unhealthy: {history.Programs},
 		"apply":           {"manifests"}, "label": {Nodes}, "taint": {Nodes}, "rollout": {"deployments", "daemonsets", "statefulsets"},
