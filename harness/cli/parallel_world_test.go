@@ -26,7 +26,7 @@ func TestTwoWorlds(t *testing.T) {
 		buildstest.Get(t, builds.Ref{Name: "karpenter", Version: version})
 	}
 	tmp, out := t.TempDir(), t.TempDir()
-	cmd, stdout, stderr := command(t, tmp, "verify", scenario, "--parallel", "2", "--json", "--out", out)
+	cmd, stdout, stderr := command(t, tmp, "verify", scenario, "-v", "--parallel", "2", "--json", "--out", out)
 	var said bytes.Buffer
 	lines := bufio.NewReader(io.TeeReader(stderr, &said))
 	last := "" // who comes to a step of the story when the other has: it has not ended yet

@@ -22,6 +22,7 @@ type board struct {
 	output   supply.Output
 	beside   func() string // what goes on beside the worlds, for a terminal's line; may be nil
 	parallel bool          // there are several worlds
+	alone    bool          // it is the only replay: no line for a finished one shows that something goes on
 
 	mu     sync.Mutex
 	worlds map[int]*worldLine // by worker
@@ -48,7 +49,7 @@ func (b *board) step(worker int, what, step string, f lag.Figures) {
 	}
 	w.figures = f
 	subject := what + step
-	if !b.line.Steps() {
+	if !b.line.Steps() && !b.alone {
 		return
 	}
 	if !b.line.Changes() {

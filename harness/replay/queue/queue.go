@@ -80,7 +80,7 @@ func (q *Queue) Line() supply.Line {
 
 // newBoard shows the worlds of so many jobs; zero: their number is not known.
 func (q *Queue) newBoard(jobs int) *board {
-	return &board{line: q.Line(), output: q.Output, beside: q.beside, worlds: map[int]*worldLine{}, all: jobs}
+	return &board{line: q.Line(), output: q.Output, beside: q.beside, worlds: map[int]*worldLine{}, all: jobs, alone: !q.Worker && q.all == 1}
 }
 
 // Replay plays a job in this process, again while it is late, and returns the row of it. Its
