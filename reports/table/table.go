@@ -162,7 +162,8 @@ func notRun(b *strings.Builder, rows []Row) {
 		ids[of] = append(ids[of], wording.Clean(r.ID))
 	}
 	for _, of := range reasons {
-		fmt.Fprintf(b, "\n%s %d on %s: %s\n  %s\n  %s\n", Row{Outcome: of.outcome}.Mark(), len(ids[of]), wording.Clean(of.target), strings.ToUpper(wording.Clean(of.outcome)),
+		fmt.Fprintf(b, "\n%s %d on %s: %s\n  %s\n  %s\n", Row{Outcome: of.outcome}.Mark(), len(ids[of]), wording.Clean(of.target),
+			strings.ToUpper(wording.Clean(of.outcome)),
 			wording.Clean(of.why), strings.Join(ids[of], ", "))
 	}
 }

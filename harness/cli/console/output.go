@@ -79,7 +79,8 @@ func (e *Console) FormatFlags(c *cobra.Command, format *string, usual string, fo
 		case asJSON:
 			*format = AsJSON
 		case *format != usual && !slices.Contains(formats, *format):
-			return exit.UsageError(fmt.Errorf("-o %q: want one of %s; a file to write is named with --out-file", *format, strings.Join(formats, ", ")))
+			return exit.UsageError(fmt.Errorf("-o %q: want one of %s; a file to write is named with --out-file", *format,
+				strings.Join(formats, ", ")))
 		}
 		if *format == AsYAML {
 			*format, e.Form = AsJSON, AsYAML

@@ -145,7 +145,8 @@ func (r *running) chosen(args []string) (records []scenarios.Record, err error) 
 func (r *running) about(records []scenarios.Record) (builds.Ref, error) {
 	switch {
 	case r.target == "" && len(records[0].Targets) == 0:
-		return builds.Ref{}, errors.New("--target NAME@VERSION is missing, for example karpenter@v1.7.0; nodestorm target list shows what is built")
+		return builds.Ref{}, errors.New("--target NAME@VERSION is missing, for example karpenter@v1.7.0; nodestorm target list " +
+			"shows what is built")
 	case r.target == "":
 		return builds.Ref{}, fmt.Errorf("--target NAME@VERSION is missing; the record of %s has %s", records[0].ID, records[0].Targets[0].Name)
 	}

@@ -23,7 +23,10 @@ import (
 var _ = Commands.Add(console.CI, newNightly)
 
 func newNightly(e *console.Console) *cobra.Command {
-	c := console.Group(&cobra.Command{Use: "nightly", Example: "  nodestorm nightly report runs --nights ~/nights --keep", Short: "Merge shards, compare nights, run nights on Kubernetes"})
+	c := console.Group(&cobra.Command{
+		Use: "nightly", Short: "Merge shards, compare nights, run nights on Kubernetes",
+		Example: "  nodestorm nightly report runs --nights ~/nights --keep",
+	})
 	c.AddCommand(newNightlyReport(e), newNightlyMerge(e), newNightlyManifest(e))
 	return c
 }

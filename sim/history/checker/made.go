@@ -20,8 +20,9 @@ type Made struct {
 var (
 	madeQuoted = regexp.MustCompile(`"([^"\n]*)"`)
 	madeName   = regexp.MustCompile(`\b(?:name|generateName|namespace): *["']?([-.a-z0-9]+)`)
-	madeObject = regexp.MustCompile(`\b(?:pod|Node|Deployment|DaemonSet|StatefulSet|NodePool|MachineDeployment|MachinePool|group|server) "([-.a-z0-9/]+)"`)
-	madeWord   = regexp.MustCompile(`[a-z0-9]+(?:[-.][a-z0-9]+)*`)
+	madeObject = regexp.MustCompile(`\b(?:pod|Node|Deployment|DaemonSet|StatefulSet|NodePool|MachineDeployment|MachinePool|` +
+		`group|server) "([-.a-z0-9/]+)"`)
+	madeWord = regexp.MustCompile(`[a-z0-9]+(?:[-.][a-z0-9]+)*`)
 )
 
 // Say adds what a step says that makes something, and what it quotes or has from a file.

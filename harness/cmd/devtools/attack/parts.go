@@ -115,7 +115,7 @@ func (l *lab) killShard(ctx context.Context, c *scratch) found {
 	half := l.command(ctx, r)
 	f := whole.judge(disturbed)
 	f.Left = append(f.Left, half.Left...)
-	joined := l.command(ctx, run{args: []string{"nightly", "merge", c.dir, "-o", "json", "--out", filepath.Join(c.dir, "merged")}, within: time.Minute})
+	joined := l.command(ctx, merge(c.dir, "merged"))
 	read := joined.judge(func(row table.Row) bool { return disturbed(row) || row.Verdict == table.Missing })
 	// mutant: what is missing is as expected
 	if joined.Status == 0 || hit == 0 {
@@ -181,14 +181,14 @@ func (l *lab) tamper(ctx context.Context, c *scratch, from string, t tampering) 
 			return found{Wrong: []string{err.Error()}}
 		}
 	}
-	whole := l.command(ctx, run{args: []string{"nightly", "merge", c.dir, "-o", "json", "--out", filepath.Join(c.dir, "before")}, within: time.Minute})
+	whole := l.command(ctx, merge(c.dir, "before"))
 	for _, row := range whole.rows {
 		before[row.Target] = row.Verdict
 	}
 	if err := t.change(filepath.Join(c.dir, "2")); err != nil || len(before) != 2 || whole.Status != 0 {
 		return found{Wrong: []string{fmt.Sprintf("before it was %v: %s; %v", before, last(whole.stderr), err)}}
 	}
-	result := l.command(ctx, run{args: []string{"nightly", "merge", c.dir, "-o", "json", "--out", filepath.Join(c.dir, "after")}, within: time.Minute})
+	result := l.command(ctx, merge(c.dir, "after"))
 	return result.judge(func(row table.Row) bool {
 		if slices.Contains([]string{"inconclusive", table.Missing, table.Skipped}, row.Verdict) {
 			return true
@@ -199,4 +199,9 @@ func (l *lab) tamper(ctx context.Context, c *scratch, from string, t tampering) 
 		}
 		return before[row.Target] == row.Verdict && row.Outcome == "expected"
 	})
+}
+
+// merge joins what shards have left in a folder, into one of a name in it.
+func merge(dir, into string) run {
+	return run{args: []string{"nightly", "merge", dir, "-o", "json", "--out", filepath.Join(dir, into)}, within: time.Minute}
 }
