@@ -236,6 +236,15 @@ func merging(does string, args []string) int {
 	return status
 }
 
+// Each pattern of what is changed is one, so that no attack ends in the middle.
+func TestTamperings(t *testing.T) {
+	for _, tampering := range tamperings {
+		if _, err := regexp.Compile(tampering.from); err != nil {
+			t.Errorf("%s: %v", tampering.name, err)
+		}
+	}
+}
+
 // A kind that is tried again has its new row, and others keep theirs.
 func TestEarlier(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "attack.json")
