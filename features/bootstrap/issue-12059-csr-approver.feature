@@ -6,7 +6,7 @@ Feature: A hardened cluster on a cloud can be installed
 
   With cloud_provider: external every kubelet taints its Node until the cloud controller
   manager has initialised it. With kubelet_rotate_server_certificates every kubelet asks
-  for its serving certificate, and somebody has to approve. Neither may wait for the
+  for its serving certificate, and an approver has to approve it. Neither may wait for the
   other.
 
   Background:

@@ -1,11 +1,11 @@
-# https://github.com/kubernetes-sigs/kubespray/issues/12059: what autoscalers do meanwhile.
+# https://github.com/kubernetes-sigs/kubespray/issues/12059: what autoscalers do in the meantime.
 
 @bootstrap @issue-12059
-Feature: A Node that waits for its cloud controller manager is not bought twice
+Feature: No second machine is launched while a Node waits for its cloud controller manager
 
   While no cloud controller manager runs, new Nodes keep the taint
   node.cloudprovider.kubernetes.io/uninitialized, and pods stay Pending beside machines
-  that were bought for them. Another machine would wait in the same way.
+  that were launched for them. Another machine would wait in the same way.
 
   @cluster-autoscaler @hetzner @bootstrap-12059-autoscaler
   Scenario: Cluster Autoscaler, and a controller manager that comes after 20 minutes

@@ -3,10 +3,10 @@
 @cluster-autoscaler @bootstrap @hetzner @issue-8013
 Feature: A server whose kubelet runs pods is kept
 
-  A kubelet that is told --cloud-provider=external waits for the cloud controller
-  manager, which gives its Node the provider ID of its server. Cluster Autoscaler tells
-  by the provider ID which Node is whose. Where the argument does not arrive, the Node
-  works and nobody knows that it is the server's.
+  A kubelet with --cloud-provider=external waits for the cloud controller
+  manager, which gives its Node the provider ID of its server. Cluster Autoscaler
+  assigns Nodes to servers by the provider ID. Where the argument does not arrive, the Node
+  works, and nothing shows that it is the server's.
 
   What simulated and real kubelets show must be the same.
 

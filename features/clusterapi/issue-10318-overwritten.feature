@@ -1,10 +1,10 @@
 # https://github.com/kubernetes/autoscaler/issues/10318
 
 @cluster-autoscaler @clusterapi @issue-10318
-Feature: The autoscaler does not take back what another has asked of a MachineDeployment
+Feature: The autoscaler does not revert what another client has requested of a MachineDeployment
 
   @clusterapi-10318-overwritten
-  Scenario: Somebody scales it while the autoscaler's own write is on its way
+  Scenario: Another client scales it while the autoscaler's own write is on its way
     Given a cluster
     And Cluster API v1.9.5
     And a MachineDeployment "workers" of 1 to 6 machines, 1 of them Running

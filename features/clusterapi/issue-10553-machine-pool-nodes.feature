@@ -5,7 +5,7 @@ Feature: With a MachinePool go its Nodes
 
   # Its instances are gone after seconds, so that the ten of the timeout are not over.
   @clusterapi-10553-machine-pool-nodes
-  Scenario: A MachinePool is deleted, and there is nobody else to look after its Nodes
+  Scenario: A MachinePool is deleted, and nothing else looks after its Nodes
     Given a cluster
     And Cluster API
     And a MachinePool "pool" with 2 Running instances

@@ -26,7 +26,7 @@ Feature: A machine that is to be spared is spared, also if it was marked before
       """
 
   @clusterapi-10712-skipped
-  Scenario: Somebody repairs a node himself, and has remediations go on after that
+  Scenario: An operator repairs a node, and has remediations go on after that
     When "Machine/$name" is annotated "cluster.x-k8s.io/skip-remediation=true"
     And 10m pass
     And these objects are applied:
@@ -39,7 +39,7 @@ Feature: A machine that is to be spared is spared, also if it was marked before
     Then no machine is deleted within 15m
 
   @clusterapi-10712-paused
-  Scenario: Somebody pauses a machine, and has remediations go on after that
+  Scenario: An operator pauses a machine, and has remediations go on after that
     When "Machine/$name" is annotated "cluster.x-k8s.io/paused=true"
     And 10m pass
     And these objects are applied:

@@ -3,7 +3,7 @@
 @cluster-autoscaler @clusterapi @issue-3034
 Feature: Only the machine that was marked is deleted, whatever becomes of the answer
 
-  # The oldest machine goes first, unless one is marked: the newest is the one that nobody needs.
+  # The oldest machine goes first, unless one is marked: the newest is the one that is not needed.
   @clusterapi-3034-answer-lost
   Scenario: The scale-down is done, and its answer is lost
     Given a cluster

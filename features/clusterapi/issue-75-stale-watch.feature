@@ -3,7 +3,7 @@
 @cluster-autoscaler @clusterapi @issue-75
 Feature: Only the machine that was marked is deleted, however late Cluster API hears of the mark
 
-  # The oldest machine goes first, unless one is marked: the newest is the one that nobody needs.
+  # The oldest machine goes first, unless one is marked: the newest is the one that is not needed.
   @clusterapi-75-stale-watch
   Scenario: Cluster API hears of the new size before it hears of the mark
     Given a cluster

@@ -18,7 +18,7 @@ Feature: Machines that never become nodes stop nothing but their own group
     And Cluster Autoscaler that prefers the MachineDeployment "first" to "second"
 
   @clusterapi-7928-machines-without-node
-  Scenario: Somebody pauses a MachineDeployment whose machine is stuck in Provisioning
+  Scenario: An operator pauses a MachineDeployment whose machine is stuck in Provisioning
 
     The health check replaces machines without a node after ten minutes, which is its
     default, before Cluster Autoscaler gives them up after its default of fifteen: none

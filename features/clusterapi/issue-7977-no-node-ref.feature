@@ -7,7 +7,7 @@ Feature: A machine whose node is Ready is not deleted as one that never joined
   autoscaler takes the machine for one without a node, though the Node with its provider ID is Ready.
 
   @clusterapi-7977-no-node-ref
-  Scenario: Cluster API cannot write the status of machines for a while, and a machine joins meanwhile
+  Scenario: Cluster API cannot write the status of machines for a while, and a machine joins in that time
     Given a cluster
     And Cluster API v1.9.5
     And a MachineDeployment "workers" of 1 to 3 machines, 1 of them Running

@@ -5,7 +5,7 @@
 Feature: A scale-down in the middle of a rollout deletes the machine that is not needed, or none
 
   New machines have to prove themselves for a while before old ones go: until then
-  they are empty, and look as if nobody needed them.
+  they are empty, and look as if they were not needed.
 
   @clusterapi-8494-rollout
   Scenario: The new machine is empty and the old ones are not

@@ -1,10 +1,10 @@
 # Since https://github.com/kubernetes/autoscaler/pull/9360, first in 1.36.0.
 
 @cluster-autoscaler @clusterapi @issue-9360
-Feature: A machine that is on its way is counted on, whoever asked for it
+Feature: A machine that is on its way is counted on, whichever client asked for it
 
   @clusterapi-9360-bought-twice
-  Scenario: Somebody scales the group, and a moment later there is a pod for the new machine
+  Scenario: Another client scales the group, and a moment later there is a pod for the new machine
     Given a cluster
     And Cluster API v1.9.5
     And a MachineDeployment "workers" of 1 to 5 machines, 1 of them Running

@@ -4,7 +4,7 @@
 Feature: A group that is larger than its maximum can shrink
 
   @clusterapi-9395-maximum-lowered
-  Scenario: Somebody lowers the maximum below what is there
+  Scenario: A user lowers the maximum below what is there
     Given a cluster
     And Cluster API v1.9.5
     And a MachineDeployment "workers" of 1 to 5 machines, 5 of them Running

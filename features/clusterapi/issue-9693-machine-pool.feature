@@ -16,7 +16,7 @@ Feature: A node that is not needed goes, or is said to stay
     Then the autoscaler scales the MachinePool "pool" within 30m
 
   @clusterapi-9693-reported-removed
-  Scenario: Somebody mistypes the group's maximum in the moment in which its machine is to go
+  Scenario: A user mistypes the group's maximum in the moment in which its machine is to go
     Given a cluster
     And Cluster API v1.9.5
     And a MachineDeployment "workers" of 1 to 4 machines, 2 of them Running

@@ -1,4 +1,4 @@
-# Nobody has reported this path; of what it leaves https://github.com/kubernetes/autoscaler/issues/5657.
+# No report of this path is known; for what it leaves, see https://github.com/kubernetes/autoscaler/issues/5657.
 
 @cluster-autoscaler @externalgrpc @issue-5657
 Feature: A node that is not going to be deleted is not left tainted

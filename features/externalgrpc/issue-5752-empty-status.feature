@@ -14,7 +14,7 @@ Feature: An empty status is filled
       | best  | medium | 0   | 5   |
 
   @externalgrpc-5752-empty-status
-  Scenario: Somebody has made the ConfigMap of the autoscaler's status, without data
+  Scenario: The ConfigMap of the autoscaler's status is there, without data
     Given these objects:
       """
       apiVersion: v1

@@ -1,7 +1,7 @@
 # Left by https://github.com/kubernetes/autoscaler/pull/9360, first in 1.36.0.
 
 @cluster-autoscaler @externalgrpc @issue-9360
-Feature: A node that is still starting is not deleted as one that nobody needs
+Feature: A node that is still starting is not deleted as one that is not needed
 
   @externalgrpc-9360-starting-node
   Scenario: Of two instances one cannot be had, and the node of the other one takes its time

@@ -63,7 +63,7 @@ Feature: A node group that kube-hetzner declares has its minimum size
     Then 3 servers of the group "k3s-autoscaled-egress" are created within 5m
 
   @hetzner-1476-kube-hetzner-enforced
-  Scenario: With --enforce-node-group-min-size besides
+  Scenario: With --enforce-node-group-min-size as well
     Given Cluster Autoscaler with the flags:
       | --enforce-node-group-min-size | true |
     Then 3 servers of the group "k3s-autoscaled-egress" are created within 5m

@@ -4,7 +4,7 @@
 Feature: A request that Hetzner limits is made again
 
   Hetzner answers 429 when a project has made too many requests. A moment later
-  there is room again; nobody has to wait for five minutes of back-off.
+  there is room again; five minutes of back-off are not needed.
 
   Background:
     Given a cluster

@@ -1,4 +1,4 @@
-# Nobody has reported it of --max-nodes-total; of --cores-total https://github.com/kubernetes/autoscaler/issues/5624.
+# No report for --max-nodes-total is known; for --cores-total, see https://github.com/kubernetes/autoscaler/issues/5624.
 
 @cluster-autoscaler @hetzner @issue-5624
 Feature: Minimum sizes are enforced within the limit of the cluster

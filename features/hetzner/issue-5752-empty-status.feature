@@ -4,7 +4,7 @@
 Feature: An empty status is filled
 
   @hetzner-5752-empty-status
-  Scenario: Somebody has made the ConfigMap of the autoscaler's status, without data
+  Scenario: The ConfigMap of the autoscaler's status is there, without data
     Given a cluster
     And a Hetzner Cloud project that still has the server type "cx11"
     And a Ready node "control-plane" on a server of the project

@@ -3,7 +3,7 @@
 @cluster-autoscaler @hetzner @issue-6716
 Feature: A Node that is no server of the project is none of Cluster Autoscaler's business
 
-  A Robot server, a server of another provider, or one that somebody has deleted
+  A Robot server, a server of another provider, or one that a user has deleted
   must not keep the node groups from growing.
 
   Background:
@@ -21,7 +21,7 @@ Feature: A Node that is no server of the project is none of Cluster Autoscaler's
     And the pod "web" is Running within 5m
 
   @hetzner-6716-server-gone
-  Scenario: A server that somebody else has deleted, and whose Node stays
+  Scenario: A server that another client has deleted, and whose Node stays
     Given the first server of the group "pool1" vanishes 5m after it runs
     And Cluster Autoscaler
     And a pod "web" that requests 1500m CPU is Running

@@ -4,7 +4,7 @@
 Feature: Several servers of one scale-up fail
 
   The servers of a scale-up are created at the same time, and those that fail are counted.
-  Only a build with Go's race detector tells how: nodestorm target build --race.
+  Only a build with Go's race detector shows how: nodestorm target build --race.
 
   @hetzner-6750-counted-at-once
   Scenario: Two servers of one scale-up cannot be had

@@ -1,7 +1,7 @@
 # https://github.com/kubernetes/autoscaler/issues/7210
 
 @cluster-autoscaler @hetzner @issue-7210
-Feature: A server type that nobody uses can be withdrawn
+Feature: A server type that is not used can be withdrawn
 
   On 2024-09-06 Hetzner withdrew the server type cx11. Node groups of other types
   must go on.

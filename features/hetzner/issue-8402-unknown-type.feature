@@ -4,7 +4,7 @@
 Feature: A node group of a server type that is gone does not stop the others
 
   Of two node groups one has a server type that Hetzner has withdrawn. What a node
-  of it would look like cannot be told. The other group goes on.
+  of it would look like cannot be determined. The other group goes on.
 
   Background:
     Given a cluster

@@ -83,7 +83,7 @@ Feature: Karpenter gets by with a cloud in which things fail
           absent: [{source: api, verb: delete, resource: nodeclaims, name: $third}]
       """
 
-  # The NodeClaim is given up after five minutes, and knows of no instance. Nobody would miss that.
+  # The NodeClaim is given up after five minutes, and knows of no instance. Nothing else would delete that one.
   Scenario: The answer to a launch is lost, and all others are refused
     Given the first call "launch instances" to the cloud is done, and its answer lost
     And every call "launch instances" to the cloud is refused with "server_error", once {source: cloud, verb: created, resource: instances}, for 7m

@@ -1,4 +1,4 @@
-# What Karpenter does about Nodes that come otherwise than their machines were told, or not at all,
+# What Karpenter does about Nodes that are not as their machines were configured, or never come,
 # that fall ill, or that are not as their class says any more.
 
 @karpenter

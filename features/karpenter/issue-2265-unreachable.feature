@@ -4,7 +4,7 @@
 Feature: A machine that reboots while it starts is still the machine the pod waits for
 
   A Node that is not heard of is tainted node.kubernetes.io/unreachable:NoExecute. Until it is
-  initialized that is no reason to buy another machine: it goes as soon as the kubelet is back.
+  initialized that is no reason to launch another machine: it goes as soon as the kubelet is back.
 
   @karpenter-2265-unreachable
   Scenario: The kubelet is down for two minutes before its Node has been Ready

@@ -4,7 +4,7 @@
 Feature: A node goes when its termination grace period is over, whatever its pods need
 
   @karpenter-2316-terminating-pods
-  Scenario: A pod that somebody has deleted stops for an hour, and its machine may take a minute
+  Scenario: A pod that a user has deleted stops for an hour, and its machine may take a minute
     Given a cluster
     And a Ready node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later

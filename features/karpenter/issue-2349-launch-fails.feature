@@ -6,7 +6,7 @@ Feature: A machine that cannot be launched is given up soon
   Karpenter plans for no pod while it does not know what a machine will be like.
 
   @karpenter-2349-launch-fails
-  Scenario: A NodeClaim of somebody's own says too little to be launched
+  Scenario: A NodeClaim that a user made says too little to be launched
     Given a cluster
     And a Ready node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later

@@ -1,7 +1,7 @@
 # What came with https://github.com/kubernetes-sigs/karpenter/pull/3028: CapacityBuffers.
 
 @karpenter @issue-3028
-Feature: What was bought for a CapacityBuffer stays as long as the buffer
+Feature: What was launched for a CapacityBuffer stays as long as the buffer
 
   @karpenter-3028-not-ready
   Scenario: The only NodePool is not Ready, for its NodeClass is missing

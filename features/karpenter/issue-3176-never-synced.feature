@@ -1,7 +1,7 @@
 # https://github.com/kubernetes-sigs/karpenter/issues/3176
 
 @karpenter @issue-3176
-Feature: A NodeClaim that is gone is waited for by nobody
+Feature: Karpenter does not wait for a NodeClaim that is gone
 
   @karpenter-3176-never-synced
   Scenario: A NodeClaim is deleted before Karpenter has the answer to its creation

@@ -1,7 +1,7 @@
 # https://github.com/kubernetes-sigs/karpenter/issues/3258
 
 @karpenter @issue-3258
-Feature: What was bought for a CapacityBuffer goes with it
+Feature: What was launched for a CapacityBuffer goes with it
 
   @karpenter-3258-buffer-deleted
   Scenario: The only buffer is deleted, and nothing else happens

@@ -2,7 +2,7 @@
 # what they require, as long as that can be had.
 
 @karpenter @issue-666
-Feature: What was bought for pods is used for them, whatever they prefer
+Feature: What was launched for pods is used for them, whatever they prefer
 
   @karpenter-666-preferred-spread
   Scenario: Pods that prefer to be spread over two zones wait for their machines beside one that does not care

@@ -5,7 +5,7 @@ Feature: A Node that is not ready for a moment is still the machine that new pod
 
   Once a Node is initialized Karpenter looks past no taint any more. A kubelet
   that restarts while a pod is pending makes the pod fit no machine, and for a
-  pause of seconds a machine is bought for hours.
+  pause of seconds a machine is launched for hours.
 
   @karpenter-7515-not-ready-flap
   Scenario: The kubelet restarts two minutes after the launch while a pod is pending

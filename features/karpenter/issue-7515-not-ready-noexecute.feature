@@ -6,7 +6,7 @@ Feature: A machine whose Node is not ready yet is still the machine the pod wait
 
   While a Node reports Ready=False, kube-controller-manager taints it with
   node.kubernetes.io/not-ready:NoExecute. Karpenter must not take this for a
-  reason to buy another machine: the taint goes as soon as the Node is ready.
+  reason to launch another machine: the taint goes as soon as the Node is ready.
 
   @karpenter-7515-not-ready-noexecute
   Scenario: A Node that needs two and a half minutes to become Ready

@@ -1,7 +1,7 @@
 # https://github.com/aws/karpenter-provider-aws/issues/7515
 
 @karpenter @issue-7515
-Feature: A startup taint that the NodePool declares does not buy a second machine
+Feature: A startup taint that the NodePool declares does not launch a second machine
 
   A node agent such as Cilium's taints its Node until it is ready. Karpenter
   looks past the taint only if the NodePool declares it, with the same key and

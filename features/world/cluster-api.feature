@@ -1,5 +1,5 @@
 # The real controllers of Cluster API by themselves: what they do without any
-# autoscaler is what failures with one are told apart from.
+# autoscaler is what failures with one are compared with.
 
 @clusterapi
 Feature: Cluster API looks after machines as its users know it

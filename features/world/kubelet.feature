@@ -1,4 +1,4 @@
-# The same story with a simulated and with a real kubelet: what tells them apart must
+# The same story with a simulated and with a real kubelet: where they differ must
 # not be what a scenario is about.
 
 @kubelet

@@ -49,7 +49,7 @@ Feature: Simulated nodes break as scenarios say
     Then the node "a" is Ready within 2m
     And the node "a" keeps the taint "node.cilium.io/agent-not-ready:NoSchedule" for 5m
 
-  Scenario: Somebody deletes the Node
+  Scenario: A user deletes the Node
     Given every further simulated node has its Node deleted, once {source: node, verb: ready}, from 2m on
     When a machine "a" with a simulated kubelet boots
     Then the Node "a" is deleted within 5m

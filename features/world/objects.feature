@@ -1,4 +1,4 @@
-# What somebody with kubectl does, in any kind of object and at any record of the history.
+# What a user of kubectl does, to any kind of object and at any event of the history.
 
 @objects
 Feature: Objects of any kind are created, changed and deleted

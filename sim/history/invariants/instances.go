@@ -71,7 +71,7 @@ func patience(w *world, broken breaks) judge {
 			if n := w.nodes[name]; n != nil && n.registered.is() {
 				continue
 			}
-			// mutant: who buys an instance need not wait for it
+			// mutant: a launch of an instance need not be waited for
 			if age := r.Virtual - i.created.at; age < w.provision() {
 				broken(fmt.Sprintf("%s is deleted %s after it was created, of %s that it may take", name, age.Round(time.Second),
 					w.provision()), i.created.seq, r.Seq)

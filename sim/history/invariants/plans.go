@@ -121,7 +121,7 @@ func (w *world) fails(group, why string, r *history.Record) {
 func (w *world) before(p *plan, pod string) *plan {
 	for _, q := range slices.Backward(w.plans) {
 		if q != p && q.at.seq < p.at.seq && q.has(pod) {
-			// mutant: a plan at its group's maximum buys for all its pods
+			// mutant: a plan at its group's maximum scales up for all its pods
 			if at := w.pods[pod]; q.capped || at != nil && at.created.at > q.at.at {
 				return nil
 			}

@@ -19,7 +19,7 @@ func again(w *world, judge func(p, before *plan, pod string, bought *instance)) 
 			return
 		}
 		p := w.plans[len(w.plans)-1]
-		// mutant: no other pod takes the place that was bought
+		// mutant: no other pod takes the place that was made
 		if p.misled || !w.allBoughtFor(p) {
 			return
 		}
@@ -78,8 +78,8 @@ func (w *world) allBoughtFor(latest *plan) bool {
 		}
 	}
 	// mutant: pods of several kinds share instances as they were meant to
-	// mutant: what shares an instance is never bought for twice
-	// mutant: instances of several groups are bought for pods as one group's are
+	// mutant: pods that share an instance never get two
+	// mutant: instances of several groups are planned for pods as one group's are
 	return len(kinds) == 1 || len(groups) == 1 && len(bought) >= waiting
 }
 

@@ -223,7 +223,7 @@ func (w *world) refused() bool {
 // have a place: it has not heard of all that was since then, or it takes the size of a group from
 // a list of servers, and such a list was not so.
 func (w *world) misledSince(then moment) bool {
-	// mutant: a list that was wrong once excuses all that is bought
+	// mutant: a list that was wrong once excuses all that is launched
 	// mutant: a wrong list excuses clouds that do not go by it
 	return w.deaf.seq > then.seq || w.is(CountsServers) && w.misled.seq > then.seq
 }
