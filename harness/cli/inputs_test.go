@@ -46,6 +46,10 @@ var inputs = map[string][]string{
 		"report|RUN:history.ndjson|-o|text", "report|RUN:run.json|-o|text",
 		"report|RUN:history.ndjson|RUN:|--side-by-side",
 	},
+	"symptom": {
+		"symptom|RUN:run.json|--lines|1,2", "symptom|RUN:history.ndjson|--lines|1,2", "symptom|FIFO|--lines|1,2",
+		"symptom|RUN:|--lines|1,2|--against|FIFO", "symptom|RUN:|--lines|1,2|--catalogue|FOLDER:a.feature",
+	},
 	"bundle": {
 		"-bundle|RUN:run.json|--out|OUT", "-bundle|RUN:history.ndjson|--out|OUT", "-bundle|RUN:logs/karpenter.log|--out|OUT",
 		"-bundle|RUN:junit.xml|--out-file|OUT", "-bundle|RUN:scenario/a.yaml|--out-file|OUT", "bundle|FIFO|--out-file|OUT",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -146,4 +147,37 @@ func TestBrowserShowsAScaleUp(t *testing.T) {
 		t.Errorf("the curves end at %s", curves)
 	}
 	shot(t, ctx, "scale-up")
+}
+
+// Marks on records, set with the mouse and with a key, make the command line of nodestorm symptom.
+func TestBrowserMarksRecords(t *testing.T) {
+	ctx := browser(t)
+	path := affectedPage(t)
+	open(t, ctx, path)
+	seqs := eval[[]int](t, ctx, "[...nodestorm.state.runs[0].shown].slice(0, 3).map(i => nodestorm.state.runs[0].seq[i])")
+	command := func(lines ...int) string {
+		return fmt.Sprintf("document.getElementById('command').value === 'nodestorm symptom %s --lines %s'", filepath.Dir(path),
+			strings.Trim(strings.ReplaceAll(fmt.Sprint(lines), " ", ","), "[]"))
+	}
+	const third = "[...document.querySelectorAll('#grid .seq button')].find(b => b.textContent === '%d')"
+	do(t, ctx, script("nodestorm.look(...[nodestorm.state.runs[0].begin, nodestorm.state.runs[0].end])"))
+	until(t, ctx, "Boolean("+fmt.Sprintf(third, seqs[2])+")")
+	do(t, ctx, script(fmt.Sprintf(third, seqs[2])+".click()"))
+	until(t, ctx, "!document.getElementById('marks').hidden && "+command(seqs[2]))
+	until(t, ctx, fmt.Sprintf(third, seqs[2])+".getAttribute('aria-pressed') === 'true'")
+
+	do(t, ctx, script("nodestorm.select(nodestorm.state.runs[0], { event: nodestorm.state.runs[0].shown[0], quiet: true }); document.getElementById('scroll').focus()"))
+	do(t, ctx, chromedp.KeyEvent("m"))
+	until(t, ctx, command(seqs[0], seqs[2])) // in the order of time
+	until(t, ctx, "document.getElementById('say').textContent.includes('2 marks')")
+	do(t, ctx, chromedp.KeyEvent("m"))
+	until(t, ctx, command(seqs[2]))
+
+	// The panel of a record has a mark, too, and all of them go at once.
+	do(t, ctx, script("nodestorm.select(nodestorm.state.runs[0], { event: nodestorm.state.runs[0].shown[1] })"))
+	until(t, ctx, "!"+panel+".hidden")
+	do(t, ctx, chromedp.Click(chromedp.CSS(".tick")))
+	until(t, ctx, command(seqs[1], seqs[2]))
+	do(t, ctx, script("document.getElementById('unmark').click()"))
+	until(t, ctx, "document.getElementById('marks').hidden")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -24,8 +25,8 @@ const (
 	foldFrom = 4
 )
 
-// Write writes the history as text, a record a line in the order of virtual
-// time: offset, source, actor, what happened, and the details. Of an object's
+// Write writes the history as text, an event a line in the order of virtual
+// time: its number, offset, source, actor, what happened, and the details. Of an object's
 // state (taints, conditions, provider ID) only what changed is shown; records in a
 // row that then differ in their object only are folded into one line. Text that
 // others wrote is made harmless for terminals, and long lines are cut.
@@ -34,11 +35,12 @@ func Write(w io.Writer, records []history.Record) error {
 	history.Sort(records)
 	state := changes{}
 	entries := make([]entry, 0, len(records))
-	width := 0
+	width, digits := 0, 0
 	for _, r := range records {
 		e := state.entry(r)
 		entries = append(entries, e)
 		width = max(width, utf8.RuneCountInString(e.actor))
+		digits = max(digits, len(strconv.FormatUint(r.Seq, 10)))
 	}
 	out := bufio.NewWriter(w)
 	for i := 0; i < len(entries); {
@@ -50,9 +52,9 @@ func Write(w io.Writer, records []history.Record) error {
 			same = i + 1
 		}
 		e := entries[i]
-		line := fmt.Sprintf("%s  %-7s  %-*s  %s", Offset(e.at), e.source, width, e.actor, e.what)
+		line := fmt.Sprintf("%*d %s  %-7s  %-*s  %s", digits, records[i].Seq, Offset(e.at), e.source, width, e.actor, e.what)
 		if more := same - i - 1; more > 0 {
-			line += fmt.Sprintf(" … and %d more like it until %s", more, strings.TrimSpace(Offset(entries[same-1].at)))
+			line += fmt.Sprintf(" … and %d more like it until %s, line %d", more, strings.TrimSpace(Offset(entries[same-1].at)), records[same-1].Seq)
 		}
 		fmt.Fprintln(out, wording.Cut(strings.TrimRight(line, " "), maxLine))
 		i = same

@@ -68,7 +68,7 @@ func TestTimelineOfHostileText(t *testing.T) {
 			t.Errorf("%q is in the timeline", r)
 		}
 	}
-	if !strings.HasPrefix(text, "-0:00:01.500") || utf8.RuneCountInString(text) > 240 || !strings.Contains(text, `\x1b[31mred`) {
+	if !strings.HasPrefix(text, "1 -0:00:01.500") || utf8.RuneCountInString(text) > 240 || !strings.Contains(text, `\x1b[31mred`) {
 		t.Errorf("timeline %q", text)
 	}
 	golden(t, "hostile.txt", out.Bytes())

@@ -33,7 +33,6 @@ func (d *Draft) mistakes() (all []mistaken) {
 		if !o.near || o.want != Absent {
 			continue
 		}
-		// mutant: a search that gave up counts as one that found nothing
 		if found := o.searchable.Find(s); found.Result == checker.Valid || found.GaveUp {
 			all = append(all, mistaken{o.Run, found.Evidence})
 		}

@@ -89,7 +89,7 @@ func (n *names) fragment(text string) string {
 	best, begin, end := "", -1, -1
 	take := func() {
 		if begin >= 0 {
-			if part := strings.Trim(text[begin:end], " ,.:;\"'()[]"); len(part) > len(best) {
+			if part := strings.Trim(text[begin:end], " ,.:;"); len(part) > len(best) {
 				best = part
 			}
 		}

@@ -144,7 +144,6 @@ func New(own *Run, lines []uint64, kin []string, hidden func(text string) bool) 
 func (d *Draft) Against(r *Run) {
 	o := &other{Run: r, want: d.want(r)}
 	found := r.searchable.Find(d.statement(core))
-	// mutant: a run without a history that counts is no run to hold against
 	o.near = found.Result == checker.Valid || found.GaveUp
 	if !o.near {
 		r.records, r.searchable = nil, checker.Prepared{}

@@ -174,7 +174,7 @@ function listen() {
 
   document.addEventListener('keydown', e => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
-    const typing = e.target.closest('input[type="search"], select, textarea');
+    const typing = e.target.closest('input[type="search"], input[type="text"], select, textarea');
     if (e.key === 'Escape') {
       if (!byID('record').hidden) return void close();
       if (typing) { byID('search').value = ''; search(); scroll.focus(); }
@@ -184,6 +184,7 @@ function listen() {
     if (e.key === '/') { e.preventDefault(); return byID('search').focus(); }
     if (e.key === 'j' || e.key === 'J') return step(1);
     if (e.key === 'k' || e.key === 'K') return step(-1);
+    if (e.key === 'm' || e.key === 'M') return state.selected && state.selected.event >= 0 ? marks.toggle(state.selected.run, state.selected.event) : say('Choose a record first, with J or K.');
     if (!e.target.closest('#scroll')) return;
     const act = {
       ArrowLeft: () => pan(-.1), ArrowRight: () => pan(.1), '+': () => zoom(.7), '=': () => zoom(.7), '-': () => zoom(1 / .7), 0: story, 9: () => look(...bounds()),

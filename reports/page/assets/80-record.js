@@ -68,6 +68,7 @@ function show(run, event, object) {
   if (event >= 0) {
     const kind = run.kinds[run.kind[event]], facts = run.facts(event), n = run.evidence.indexOf(event) + 1;
     parts.push(el('h3', {}, brief(run, event) || kind[VERB]));
+    parts.push(el('button', { class: 'tick', 'aria-pressed': String(marks.has(run, event)), onclick: () => marks.toggle(run, event) }, 'Mark it for a symptom'));
     if (n) parts.push(el('p', { class: 'outcome' }, `No. ${n} of what shows the verdict`));
     const fields = [['virtual time', clock(run.t[event] - run.shift, 6)], ['time of day', dayTime(run, run.t[event])], ['recorded', run.real ? clock(run.real[event], 3) + ' of real time' : ''], ['record', 'No. ' + run.seq[event]],
       ['source', kind[SOURCE]], ['actor', kind[ACTOR]], ['verb', kind[VERB]], ['object', run.nameOf(run.object[event])], ['subresource', kind[SUBRESOURCE]], ['status', kind[CODE] || '']];

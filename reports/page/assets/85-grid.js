@@ -53,6 +53,7 @@ const grid = {
     const run = this.run, kind = run.kinds[run.kind[i]], bad = run.flags[i] & BAD ? ' bad' : '';
     const on = state.selected && state.selected.run === run && state.selected.event === i ? ' on' : '';
     return el('div', { class: 'row' + on, role: 'row', 'data-event': i, onclick: () => select(run, { event: i }) },
+      el('span', { role: 'cell', class: 'seq' }, el('button', { tabindex: -1, 'aria-pressed': String(marks.has(run, i)), title: 'Mark it for a symptom', onclick: e => { e.stopPropagation(); marks.toggle(run, i); } }, run.seq[i])),
       el('span', { role: 'cell', class: 'at' }, clock(run.t[i])), el('span', { role: 'cell', class: 'source' }, kind[SOURCE]),
       el('span', { role: 'cell', class: 'actor' }, kind[ACTOR]), el('span', { role: 'cell', class: 'what' + bad }, what(run, i).slice(0, 600)));
   },

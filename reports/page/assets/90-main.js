@@ -167,6 +167,7 @@ async function main() {
   controls();
   listen();
   grid.listen();
+  marks.listen();
   if (document.body.dataset.live) return follow();
   const runs = await read();
   begin(runs);
