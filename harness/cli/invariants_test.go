@@ -6,14 +6,21 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"nodestorm/harness/cli"
 	"nodestorm/harness/run"
 )
 
 func TestListInvariants(t *testing.T) {
-	if code, stdout, stderr := nodestorm(t, "list", "--invariants"); code != cli.AsExpected || !strings.Contains(stdout, "\nno-leak ") || stderr != "" {
+	code, stdout, stderr := nodestorm(t, "list", "--invariants")
+	if code != cli.AsExpected || !strings.Contains(stdout, "\n\nno-leak\n    ") || stderr != "" {
 		t.Errorf("status %d, %q, %q", code, stdout, stderr)
+	}
+	for line := range strings.Lines(stdout) {
+		if utf8.RuneCountInString(line) > 81 {
+			t.Errorf("longer than 80 columns: %s", line)
+		}
 	}
 	var list []struct{ Name, Statement, When string }
 	if code, stdout, _ := nodestorm(t, "list", "--invariants", "--json"); code != cli.AsExpected || json.Unmarshal([]byte(stdout), &list) != nil || len(list) < 20 || list[0].Statement == "" || list[0].When == "" {

@@ -40,8 +40,8 @@ func onTerminal(t *testing.T, columns uint16, args ...string) string {
 	return strings.ReplaceAll(<-shown, "\r\n", "\n")
 }
 
-// No line of the list wraps on a terminal, and each begins with an ID; elsewhere nothing
-// is cut.
+// No line of the list wraps on a terminal, and each begins with an ID; elsewhere it has 80 columns, and whole titles with
+// -o wide.
 func TestListFits(t *testing.T) {
 	catalogue, err := features.Catalogue()
 	if err != nil {
@@ -63,9 +63,12 @@ func TestListFits(t *testing.T) {
 			}
 		}
 	}
-	_, piped, _ := said(t, "list")
+	if _, piped, _ := said(t, "list"); piped != onTerminal(t, 80, "list") {
+		t.Errorf("without a terminal it is\n%s", piped)
+	}
+	_, wide, _ := said(t, "list", "-o", "wide")
 	for _, r := range catalogue.Records() {
-		if !strings.Contains(piped, r.Title+"\n") {
+		if !strings.Contains(wide, r.Title+"\n") {
 			t.Errorf("not whole: %s", r.Title)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 const (
 	gap        = 2  // between two columns
-	leastTitle = 24 // characters of a last column of words there are at least
+	leastTitle = 27 // characters of a last column of words there are at least
 )
 
 // Fit are the rows as a terminal of width columns can show them on one line each, 0 for as many

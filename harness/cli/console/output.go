@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -160,6 +161,15 @@ func Columns(w io.Writer) int {
 		return 0
 	}
 	return width
+}
+
+// columnsElsewhere are those of a page that is written to a file or a pipe.
+const columnsElsewhere = 80
+
+// PageColumns is how wide the terminal is, and 80 where there is none: -o wide and -o json have all of a text.
+func (e *Console) PageColumns() int {
+	// mutant: a list that no terminal shows is as wide as it likes
+	return cmp.Or(Columns(e.Stdout), columnsElsewhere)
 }
 
 // Style is how tables of replays are written: in colours on a terminal, unless NO_COLOR asks for none.

@@ -162,12 +162,13 @@ func (g Readiness) print(b *strings.Builder) {
 }
 
 // columns is how wide the lines are, but for a word that is longer.
-const columns = 100
+const columns = 80
 
-// indented writes a text with what begins its first line and its other lines.
+// indented writes a text with what begins its first line, after as many spaces as its other lines have.
 func indented(b *strings.Builder, first, others, text string) {
-	lines := wording.Wrap(text, columns-len(others))
-	b.WriteString(first + strings.ReplaceAll(lines, "\n", "\n"+others) + "\n")
+	lines := wording.Wrap(strings.TrimLeft(first, " ")+text, columns-len(others))
+	pad := first[:len(first)-len(strings.TrimLeft(first, " "))]
+	b.WriteString(pad + strings.ReplaceAll(lines, "\n", "\n"+others) + "\n")
 }
 
 var flagValue = regexp.MustCompile(`(--[a-z-]+) ([^-\s]\S*)`)

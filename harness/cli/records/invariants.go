@@ -1,12 +1,17 @@
 package records
 
 import (
+	"fmt"
 	"strings"
 
 	"nodestorm/harness/cli/console"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/invariants"
 )
+
+// indent stands before what is said of an invariant.
+const indent = "    "
 
 // listInvariants names those that judge every run.
 func listInvariants(e *console.Console, asJSON bool) error {
@@ -15,14 +20,23 @@ func listInvariants(e *console.Console, asJSON bool) error {
 		Of []string `json:"of"`
 	}
 	all := []listed{}
-	rows := [][]string{{"INVARIANT", "OF", "WHEN", "WHAT MUST HOLD"}}
 	for _, i := range invariants.All() {
 		of := scenarios.SubjectsOf(i)
 		all = append(all, listed{i, of})
-		rows = append(rows, []string{i.Name, strings.Join(of, ", "), i.When, i.Statement})
 	}
 	if asJSON {
 		return e.JSON(all)
 	}
-	return e.Table(console.Columns(e.Stdout), 1, rows)
+	for n, i := range all {
+		if n > 0 {
+			fmt.Fprintln(e.Stdout)
+		}
+		fmt.Fprintln(e.Stdout, i.Name)
+		for _, text := range []string{i.Statement + ".", "When: " + i.When + ".", "Of: " + strings.Join(i.Of, ", ") + "."} {
+			if _, err := fmt.Fprintln(e.Stdout, indent+strings.ReplaceAll(wording.Wrap(text, e.PageColumns()-len(indent)), "\n", "\n"+indent)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -26,7 +26,8 @@ func newList(e *console.Console) *cobra.Command {
 		Short: "List the documented failures",
 		Long: `List the documented failures, or those that have all the words in the fields that
 the list shows and in their summaries. A control is a record that no release shows: the same
-story where all goes well, so that a check which always fails is noticed.
+story where all goes well, so that a check which always fails is noticed. Lines fit the
+terminal, or 80 columns; -o wide has whole titles.
 
 With --shard i/N the replays of that part of "nodestorm verify --all" are listed, and how
 long each is expected to take; with --invariants what must hold in every run, whatever its
@@ -64,7 +65,7 @@ scenario is about.`,
 			case e.Form == console.AsWide:
 				return e.Table(0, 1, wideRows(entries))
 			}
-			return e.Table(console.Columns(e.Stdout), 1, rowsOf(entries))
+			return e.Table(e.PageColumns(), 1, rowsOf(entries))
 		},
 	}
 	e.OutputFlags(c, &asJSON, console.AsWide, console.AsNames)
