@@ -95,7 +95,8 @@ func pure(p string) bool {
 		return false
 	case under(p, "nodestorm/harness"):
 		return reads(p) ||
-			slices.Contains([]string{"nodestorm/harness/builds", "nodestorm/harness/sentences/words", "nodestorm/harness/night/bucket"}, p)
+			under(p, "nodestorm/harness/sentences/words") ||
+			slices.Contains([]string{"nodestorm/harness/builds", "nodestorm/harness/night/bucket"}, p)
 	}
 	return roomOf(p) != "fakecloud" && p != "nodestorm/sim/time/clock" && !under(p, "nodestorm/sim/machine")
 }

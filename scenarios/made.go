@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 
 	messages "github.com/cucumber/messages/go/v21"
 
@@ -29,8 +31,24 @@ func AddMade(m *checker.Made, steps []*messages.PickleStep, read func(file strin
 		if file, is := FileOf(step.Text); is {
 			quoted = string(read(file))
 		}
-		m.Say(step.Text, quoted)
+		m.Say(step.Text, quoted+simulated(step.Text))
 	}
+}
+
+var someNodes = regexp.MustCompile(`^(\d+) simulated nodes?$`)
+
+// mostNamed is how many of the nodes that a step counts have names here. Further ones are in no Then that people write.
+const mostNamed = 1000
+
+// simulated are the names of the nodes that a step counts, as if it quoted them.
+func simulated(step string) (names string) {
+	if of := someNodes.FindStringSubmatch(step); of != nil {
+		n, _ := strconv.Atoi(of[1])
+		for i := range min(n, mostNamed) {
+			names += fmt.Sprintf("\nname: node-%d", i+1)
+		}
+	}
+	return names
 }
 
 // CheckMade finds what the record's statements name that its scenario does not make, see [checker.Statement.CheckMade].

@@ -98,12 +98,12 @@ func TestTwinsOfOnesOwn(t *testing.T) {
 		}
 	}
 	feature := func(id string) string {
-		return "Feature: f\n  @" + id + "\n  Scenario: s\n    Given a cluster\n    And these objects from the file \"" + id + ".yaml\"\n    Then the node \"a\" is Ready within 1m\n"
+		return "Feature: f\n  @" + id + "\n  Scenario: s\n    Given a cluster\n    And these objects from the file \"" + id + ".yaml\"\n    Then the Node \"a\" is Ready within 1m\n"
 	}
 	own := strings.Replace(strings.TrimLeft(good, "\n"), "karpenter/issue-1-a.feature", "a.feature", 1)
 	write(dir, "a.feature", feature("karpenter-1-a"))
 	write(dir, "karpenter-1-a.yaml", "a: b\n")
-	write(dir, "real/b.feature", feature("with-kubelets")+"  Scenario: another of the feature\n    Given a cluster\n    And these objects from the file \"another.yaml\"\n    Then the node \"a\" is Ready within 1m\n")
+	write(dir, "real/b.feature", feature("with-kubelets")+"  Scenario: another of the feature\n    Given a cluster\n    And these objects from the file \"another.yaml\"\n    Then the Node \"a\" is Ready within 1m\n")
 	write(dir, "real/another.yaml", "a: b\n")
 	write(dir, "real/with-kubelets.yaml", "a: b\n")
 	write(dir, "record.yaml", own+"twins:\n  - id: with-kubelets\n    title: Real kubelets\n    feature: real/b.feature\n")

@@ -49,7 +49,7 @@ type RateLimit struct {
 	Reset lapse.Duration `json:"reset"`
 }
 
-var _ = calls.Add("rateLimit", RateLimit{}, fault.Say("meets a spent rate limit, full again DURATION later", "reset"))
+var _ = calls.Add("rateLimit", RateLimit{}, fault.Say("is rate limited, and the limit resets DURATION later", "reset"))
 
 // BeforeCall implements BeforeCall.
 func (e RateLimit) BeforeCall(c Caller) (goesOn bool) {
@@ -65,7 +65,7 @@ func (e RateLimit) BeforeCall(c Caller) (goesOn bool) {
 // gives up.
 type Hang struct{}
 
-var _ = calls.Add("hang", Hang{}, fault.Say("gets no answer"))
+var _ = calls.Add("hang", Hang{}, fault.Say("is not answered"))
 
 // BeforeCall implements BeforeCall.
 func (Hang) BeforeCall(c Caller) (goesOn bool) {
@@ -95,7 +95,7 @@ type LoseReply struct {
 }
 
 var _ = calls.Add("loseReply", LoseReply{},
-	fault.Say("is done, and its answer lost"), fault.Words{Text: "is done, and never answered", Sets: "hang: true"})
+	fault.Say("is carried out, but its response is lost"), fault.Words{Text: "is carried out, but not answered", Sets: "hang: true"})
 
 // AfterCall implements AfterCall.
 func (e LoseReply) AfterCall(r Reply) { r.Lose(e.Hang) }

@@ -15,7 +15,7 @@ type TurnsOff struct {
 	After lapse.Duration `json:"after"`
 }
 
-var _ = lives.Add("turnsOff", TurnsOff{}, fault.Say("goes off DURATION after it runs", "after"))
+var _ = lives.Add("turnsOff", TurnsOff{}, fault.Say("turns off DURATION after it is running", "after"))
 
 // Strike implements Striker.
 func (e TurnsOff) Strike(m Machine) { m.TurnOff(time.Duration(e.After)) }
@@ -27,7 +27,7 @@ type Vanishes struct {
 	After lapse.Duration `json:"after"`
 }
 
-var _ = lives.Add("vanishes", Vanishes{}, fault.Say("vanishes DURATION after it runs", "after"))
+var _ = lives.Add("vanishes", Vanishes{}, fault.Say("vanishes DURATION after it is running", "after"))
 
 // Strike implements Striker.
 func (e Vanishes) Strike(m Machine) { m.Vanish(time.Duration(e.After)) }
@@ -43,7 +43,7 @@ type Interrupted struct {
 }
 
 var _ = lives.Add("interrupted", Interrupted{},
-	fault.Say("is interrupted DURATION after it runs, with a notice of DURATION", "after", "notice"))
+	fault.Say("is interrupted DURATION after it is running, with a notice of DURATION", "after", "notice"))
 
 // Strike implements Striker.
 func (e Interrupted) Strike(m Machine) { m.Interrupt(time.Duration(e.After), time.Duration(e.Notice)) }
@@ -52,7 +52,7 @@ func (e Interrupted) Strike(m Machine) { m.Interrupt(time.Duration(e.After), tim
 // said of why. Once the fault has ended, what is still lacking is created.
 type NotCreated struct{}
 
-var _ = lives.Add("notCreated", NotCreated{}, fault.Say("is owed by the cloud and not created"))
+var _ = lives.Add("notCreated", NotCreated{}, fault.Say("counts towards its group's target size, but is not created"))
 
 // Withhold implements Withholder.
 func (NotCreated) Withhold() {}
@@ -74,9 +74,9 @@ const (
 )
 
 var _ = lives.Add("halfDeleted", HalfDeleted{},
-	fault.Words{Text: "is deleted and its group's target stays", Sets: "leaves: " + LeavesTarget},
-	fault.Words{Text: "stays when it is deleted, and its group's target falls", Sets: "leaves: " + LeavesInstance},
-	fault.Words{Text: "is not deleted, nor what its call names after it", Sets: "leaves: " + LeavesRest})
+	fault.Words{Text: "is deleted without lowering its group's target size", Sets: "leaves: " + LeavesTarget},
+	fault.Words{Text: "survives its deletion, which lowers its group's target size", Sets: "leaves: " + LeavesInstance},
+	fault.Words{Text: "fails to be deleted, as does all that the same call names after it", Sets: "leaves: " + LeavesRest})
 
 // Check implements fault.Checker.
 func (e HalfDeleted) Check(fault.Fault) error {

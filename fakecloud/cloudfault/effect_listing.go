@@ -29,7 +29,7 @@ type Stale struct {
 }
 
 var _ = lists.Add("stale", Stale{},
-	fault.Say("lists what there was DURATION before", "by"), fault.Say("lists what there was when this began"))
+	fault.Say("gets a list that is DURATION old", "by"), fault.Say("gets a list that is frozen from the start of the fault"))
 
 // Lists implements Lister.
 func (Stale) Lists(operation string) bool { return listsInstances(operation) }
@@ -51,7 +51,7 @@ type Partial struct {
 	Keep int `json:"keep"`
 }
 
-var _ = lists.Add("partial", Partial{}, fault.Say("lists the first N only", "keep"))
+var _ = lists.Add("partial", Partial{}, fault.Say("gets a list of the first N only", "keep"))
 
 // Check implements fault.Checker.
 func (e Partial) Check(fault.Fault) error {
@@ -75,7 +75,7 @@ type Missing struct {
 }
 
 var _ = lists.Add("missing", Missing{},
-	fault.Say("lists none of them"), fault.Say("lists none of them that is younger than DURATION", "for"))
+	fault.Say("gets an empty list"), fault.Say("gets a list without those that are younger than DURATION", "for"))
 
 // Lists implements Lister.
 func (Missing) Lists(operation string) bool { return listsMore(operation) }

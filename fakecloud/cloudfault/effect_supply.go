@@ -19,8 +19,8 @@ type Unavailable struct {
 }
 
 var _ = offer.Add("unavailable", Unavailable{},
-	fault.Say(`"NAME" cannot be had IN-LOCATION`, "type", "location"),
-	fault.Say(`"NAME" cannot be had as (spot|on-demand) capacity IN-LOCATION`, "type", "capacity", "location"))
+	fault.Say(`"NAME" is out of stock IN-LOCATION`, "type", "location"),
+	fault.Say(`"NAME" is out of stock as (spot|on-demand) capacity IN-LOCATION`, "type", "capacity", "location"))
 
 // Check implements fault.Checker.
 func (e Unavailable) Check(f fault.Fault) error {

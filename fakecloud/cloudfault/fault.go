@@ -36,8 +36,8 @@ var (
 	calls = Faults.Subject(`EVERY-CALL "CLOUD-CALL" to the cloud FOR-GROUP`, "", "match.operation", "match.group")
 	lists = Faults.Subject(`EVERY-CALL "CLOUD-LIST" to the cloud FOR-GROUP`, "", "match.operation", "match.group")
 	work  = Faults.Subject(`EVERY-ACTION "ACTION" in the cloud FOR-GROUP`, "", "match.operation", "match.group")
-	lives = Faults.Subject(`EVERY-SERVER OF-GROUP`, "", "match.group")
-	offer = Faults.Subject(`the server type`)
+	lives = Faults.Subject(`EVERY-INSTANCE OF-GROUP`, "", "match.group")
+	offer = Faults.Subject(`the [server|instance] type`)
 )
 
 // Match says what a fault acts on. Each field is a pattern as of path.Match; empty

@@ -47,7 +47,7 @@ Feature: A hardened cluster on a cloud can be installed
   @bootstrap-12059-csr-approver
   Scenario: In the installer's own order
     When Kubespray installs the cluster's add-ons
-    And somebody asks for the logs of the DaemonSet "agent" and the metrics of every Node for 1m
+    And a user asks for the logs of the DaemonSet "agent" and the metrics of every Node for 1m
     Then the installation has succeeded
     And every Node is initialized within 1m
     And every kubelet has its serving certificate within 1m
@@ -57,7 +57,7 @@ Feature: A hardened cluster on a cloud can be installed
   Scenario: In the installer's own order, with an approver that tolerates the taint
     Given the Deployment "kubelet-csr-approver" tolerates the taint "node.cloudprovider.kubernetes.io/uninitialized"
     When Kubespray installs the cluster's add-ons
-    And somebody asks for the logs of the DaemonSet "agent" and the metrics of every Node for 1m
+    And a user asks for the logs of the DaemonSet "agent" and the metrics of every Node for 1m
     Then the installation has succeeded
     And every Node is initialized within 1m
     And every kubelet has its serving certificate within 1m

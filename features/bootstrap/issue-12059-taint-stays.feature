@@ -11,7 +11,7 @@ Feature: No second machine is launched while a Node waits for its cloud controll
   Scenario: Cluster Autoscaler, and a controller manager that comes after 20 minutes
     Given a cluster
     And a Hetzner Cloud project that still has the server type "cx11"
-    And a Ready node "control-plane" on a server of the project
+    And a Ready Node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
     And servers of the node groups boot with this user data:
       """
@@ -22,18 +22,18 @@ Feature: No second machine is launched while a Node waits for its cloud controll
       """
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
-    And 20m pass
-    And a cloud controller manager for the Hetzner Cloud comes
+    And the scenario waits for 20m
+    And a cloud controller manager for the Hetzner Cloud is deployed
     Then the pod "web" is Running within 2m
-    And no more than 1 server of the group "pool1" is created within 1m
+    And 1m from now, exactly 1 server of the group "pool1" has been created since the start
 
   @karpenter @bootstrap-12059-karpenter
   Scenario: Karpenter, and a controller manager that comes after 20 minutes
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 30s after their launch and are Ready 20s later
     And a node agent "cloud-controller-manager" that taints its Node with "node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule" from 1s to 20m after registration
     And Karpenter with a NodePool "default"
     When a pod "web" that requests 1 CPU is created
-    Then no more than 1 NodeClaim is created within 25m
+    Then 25m from now, exactly 1 NodeClaim has been created since the start
     And the pod "web" is Running within 1m

@@ -58,8 +58,8 @@ Feature: A machine that is on its way out is not remediated
       {source: api, verb: create, resource: machines, ever: true}
       """
     And "Machine/$name" is deleted
-    And the kubelet of a machine of "workers" falls silent
-    And 10m pass
+    And the kubelet of a machine of the MachineDeployment "workers" stops sending heartbeats
+    And the scenario waits for 10m
     Then this holds:
       """
       noSequence:

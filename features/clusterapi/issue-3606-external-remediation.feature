@@ -52,7 +52,7 @@ Feature: A machine that is not healthy is said to be so, also if it cannot be re
         - {type: Ready, status: Unknown, timeout: 3m}
         remediationTemplate: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: RebootRemediationTemplate, name: rebot, namespace: default}
       """
-    When the kubelet of a machine of "workers" falls silent
+    When the kubelet of a machine of the MachineDeployment "workers" stops sending heartbeats
     Then this holds within 20m:
       """
       happens: {source: api, verb: [create, patch], resource: events, detail: {message: {contains: has been marked as unhealthy}}}
@@ -74,7 +74,7 @@ Feature: A machine that is not healthy is said to be so, also if it cannot be re
         - {type: Ready, status: Unknown, timeout: 3m}
         remediationTemplate: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: RebootRemediationTemplate, name: reboot, namespace: default}
       """
-    When the kubelet of a machine of "workers" falls silent
+    When the kubelet of a machine of the MachineDeployment "workers" stops sending heartbeats
     Then this holds within 20m:
       """
       happens: {source: api, verb: [create, patch], resource: events, detail: {message: {contains: has been marked as unhealthy}}}

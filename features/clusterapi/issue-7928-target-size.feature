@@ -25,12 +25,12 @@ Feature: Machines that never become nodes stop nothing but their own group
     of them is ever old enough for it.
 
     Given every machine of the MachineDeployment "first" is stuck in Provisioning
-    And a MachineHealthCheck that replaces machines of "first" that have no node after 10m
+    And a MachineHealthCheck that replaces machines of "first" that have no Node after 10m
     When a pod "small" that requests 3 CPU is created
-    And 1m pass
+    And the scenario waits for 1m
     And "MachineDeployment/first" is annotated "cluster.x-k8s.io/paused="
     And a pod "another" that requests 3 CPU is created
-    And 20m pass
+    And the scenario waits for 20m
     And a pod "large" that requests 6 CPU is created
     Then the autoscaler scales the MachineDeployment "second" within 2m
     And the pod "large" is Running within 10m

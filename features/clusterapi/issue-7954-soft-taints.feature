@@ -23,7 +23,7 @@ Feature: A node that is needed again says so at once
       detail: {added: {exists: true}}
       """
     And a pod "c" that requests 6 CPU is created
-    And 2m pass
+    And the scenario waits for 2m
     And a pod "d" that requests 3 CPU is created
     Then this holds within 3m:
       """

@@ -9,7 +9,7 @@ Feature: An empty group whose machines taint their nodes is not scaled for pods 
   @clusterapi-9298-taints-of-machines
   Scenario: The first choice has no machine, and taints
     Given a cluster
-    And Cluster API v1.12.0 that lets machines taint their nodes
+    And Cluster API v1.12.0 that lets machines taint their Nodes
     And these node groups:
       | name  | min | max |
       | first | 0   | 3   |
@@ -25,4 +25,4 @@ Feature: An empty group whose machines taint their nodes is not scaled for pods 
     And Cluster Autoscaler that prefers the MachineDeployment "first" to "second"
     When a pod "web" that requests 3 CPU is created
     Then the pod "web" is Running within 10m
-    And the autoscaler does not scale the MachineDeployment "first" within 1m
+    And 1m from now, the autoscaler has not scaled the MachineDeployment "first" since the start

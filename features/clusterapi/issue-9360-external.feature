@@ -12,5 +12,5 @@ Feature: A machine that is on its way is counted on, whichever client asked for 
     And Cluster Autoscaler
     When "MachineDeployment/workers" is scaled to 2
     And a pod "web" that requests 3 CPU is created
-    Then the autoscaler does not scale the MachineDeployment "workers" within 5m
+    Then 5m from now, the autoscaler has not scaled the MachineDeployment "workers" since the start
     And the pod "web" is Running within 10m

@@ -12,7 +12,7 @@ Feature: A node that is not needed goes, or is said to stay
     And "MachinePool/pool" is annotated "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size=4"
     And a pod "a" that requests 3 CPU is Running
     And Cluster Autoscaler
-    When 1m pass
+    When the scenario waits for 1m
     Then the autoscaler scales the MachinePool "pool" within 30m
 
   @clusterapi-9693-reported-removed
@@ -37,5 +37,5 @@ Feature: A node that is not needed goes, or is said to stay
             settle: 1s
       """
     And Cluster Autoscaler
-    When 10m pass
-    Then the autoscaler reports no node as removed for 5m without scaling the MachineDeployment "workers"
+    When the scenario waits for 10m
+    Then 5m from now, the autoscaler has reported no Node as removed since the start before it scaled the MachineDeployment "workers"

@@ -6,7 +6,7 @@ Feature: Options of a group that cannot be had for a moment cost nothing, and no
   Background:
     Given a cluster
     And a cloud of node groups
-    And these nodes:
+    And these Ready Nodes:
       | name    | type | taints                                           |
       | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
     And these node groups:
@@ -20,17 +20,17 @@ Feature: Options of a group that cannot be had for a moment cost nothing, and no
     And a pod "web" that requests 3 CPU is Running
     When every call "get options" to the cloud is refused with "unavailable"
     And a pod "more" that requests 3 CPU is created
-    And 3s pass once "cloud" has recorded "NodeGroupIncreaseSize" of "nodegroups" "best"
+    And the scenario waits for 3s once "cloud" has recorded "NodeGroupIncreaseSize" of "nodegroups" "best"
     And all faults are cleared
     Then the pod "more" is Running within 10m
-    And the target size of the group "best" is at no time above 2 within 5m
+    And 5m from now, the group "best" has had an instance since the start, and at no time a target size above 2
 
   @externalgrpc-5649-stops-all
   Scenario: The options of one group cannot be had while its machine is on its way, and a pod needs another group
     Given Cluster Autoscaler
     And a pod "web" that requests 3 CPU is Running
-    When the first further simulated node never registers
-    And every call "get options" to the cloud for servers of the group "best" is refused with "unavailable"
+    When the first new simulated node never registers
+    And every call "get options" to the cloud for instances of the group "best" is refused with "unavailable"
     And a pod "more" that requests 3 CPU is created
     And a pod "big" that requests 6 CPU is created once "cloud" has recorded "NodeGroupIncreaseSize" of "nodegroups" "best"
     Then the pod "big" is Running within 10m

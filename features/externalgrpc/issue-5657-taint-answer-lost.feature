@@ -7,7 +7,7 @@ Feature: A node that is not going to be deleted is not left tainted
   Scenario: The taint is set, its answer is lost, and a pod comes for the node
     Given a cluster
     And a cloud of node groups
-    And these nodes:
+    And these Ready Nodes:
       | name    | type | taints                                           |
       | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
     And these node groups:
@@ -18,7 +18,7 @@ Feature: A node that is not going to be deleted is not left tainted
       | --scale-down-unneeded-time   | 1m |
       | --max-bulk-soft-taint-count  | 0  |
     And a pod "web" that requests 3 CPU is Running
-    When the first call "update nodes" of the program "cluster-autoscaler" is done, and its answer lost
+    When the first call "update nodes" of the program "cluster-autoscaler" is carried out, but its response is lost
     And "Pod/web" is deleted
     And a pod "again" that requests 3 CPU is created once this is recorded:
       """
@@ -30,4 +30,4 @@ Feature: A node that is not going to be deleted is not left tainted
       ever: true
       """
     And the pod "again" is Running within 1m
-    And the target size of the group "best" is at no time above 1 within 2m
+    And 2m from now, the group "best" has had an instance since the start, and at no time a target size above 1

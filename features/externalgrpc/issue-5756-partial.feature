@@ -6,7 +6,7 @@ Feature: A group that is out of instances is left alone though it had some
   Background:
     Given a cluster
     And a cloud of node groups
-    And these nodes:
+    And these Ready Nodes:
       | name    | type | taints                                           |
       | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
     And these node groups:

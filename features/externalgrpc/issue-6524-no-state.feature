@@ -6,7 +6,7 @@ Feature: An instance of unknown state that never becomes a node is removed
   Background:
     Given a cluster
     And a cloud of node groups
-    And these nodes:
+    And these Ready Nodes:
       | name    | type | taints                                           |
       | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
     And these node groups:
@@ -14,7 +14,7 @@ Feature: An instance of unknown state that never becomes a node is removed
       | best  | medium | 0   | 5   |
       | other | large  | 0   | 5   |
     And every call "list instances" to the cloud is answered without the fields "instances.status"
-    And the first further simulated node never registers
+    And the first new simulated node never registers
 
   @externalgrpc-6524-no-state
   Scenario: The first instance never becomes a node

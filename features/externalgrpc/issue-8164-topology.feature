@@ -36,7 +36,7 @@ Feature: Pods that are spread over nodes are no reason to keep a node
     And "kube-scheduler" has ever sent "create" of "pods/binding" 4 times
     And "Pod/a" is deleted
     And "Pod/b" is deleted
-    When 1m pass
+    When the scenario waits for 1m
     Then this holds within 30m:
       """
       happens: {source: cloud, verb: NodeGroupDeleteNodes, actor: cluster-autoscaler, detail: {group: workers}}

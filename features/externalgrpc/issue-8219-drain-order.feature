@@ -7,7 +7,7 @@ Feature: A node is drained in the order that was asked for
   Scenario: A pod that takes 40s to stop, and one of a higher priority
     Given a cluster
     And a cloud of node groups
-    And these nodes:
+    And these Ready Nodes:
       | name    | type | taints                                           |
       | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
     And these node groups:

@@ -6,7 +6,7 @@ Feature: A cloud without a template for an empty group does not end the autoscal
   Background:
     Given a cluster
     And a cloud of node groups
-    And these nodes:
+    And these Ready Nodes:
       | name    | type | taints                                           |
       | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
     And these node groups:
@@ -16,14 +16,14 @@ Feature: A cloud without a template for an empty group does not end the autoscal
 
   @externalgrpc-8402-no-template
   Scenario: The template of one group is empty, and a pod fits the other
-    Given every call "get templates" to the cloud for servers of the group "best" is answered without the fields "nodeInfo,nodeBytes"
+    Given every call "get templates" to the cloud for instances of the group "best" is answered without the fields "nodeInfo,nodeBytes"
     And Cluster Autoscaler
     When a pod "web" that requests 3 CPU is created
     Then the pod "web" is Running within 10m
 
   @externalgrpc-8402-template-fails
   Scenario: The template of one group cannot be had, and a pod fits the other
-    Given every call "get templates" to the cloud for servers of the group "best" is refused with "internal"
+    Given every call "get templates" to the cloud for instances of the group "best" is refused with "internal"
     And Cluster Autoscaler
     When a pod "web" that requests 3 CPU is created
     Then the pod "web" is Running within 10m

@@ -11,7 +11,7 @@ Feature: A resource claim of another pod does not end the autoscaler
   Background:
     Given a cluster whose API server also serves "resource.k8s.io/v1beta1"
     And a cloud of node groups
-    And these nodes:
+    And these Ready Nodes:
       | name    | type | taints                                           |
       | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
     And these node groups:

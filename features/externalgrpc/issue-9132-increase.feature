@@ -6,7 +6,7 @@ Feature: Of a scale-up that times out what is missing is taken back, and no more
   Background:
     Given a cluster
     And a cloud of node groups
-    And these nodes:
+    And these Ready Nodes:
       | name    | type | taints                                           |
       | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
     And these node groups:
@@ -16,7 +16,7 @@ Feature: Of a scale-up that times out what is missing is taken back, and no more
 
   @externalgrpc-9132-whole-increase
   Scenario: Two of three instances come, and the cloud owes one
-    Given the third server of the group "best" is owed by the cloud and not created
+    Given the third instance of the group "best" counts towards its group's target size, but is not created
     And Cluster Autoscaler with the flags:
       | --max-node-provision-time | 5m |
     When a Deployment "web" of 3 pods that request 3 CPU is created

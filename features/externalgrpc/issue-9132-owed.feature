@@ -6,14 +6,14 @@ Feature: A scale-up that took too long is taken back
   Background:
     Given a cluster
     And a cloud of node groups
-    And these nodes:
+    And these Ready Nodes:
       | name    | type | taints                                           |
       | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
     And these node groups:
       | name  | type   | min | max |
       | best  | medium | 0   | 5   |
       | other | large  | 0   | 5   |
-    And every server of the group "best" is owed by the cloud and not created, for 15m
+    And every instance of the group "best" counts towards its group's target size, but is not created, for 15m
 
   @externalgrpc-9132-owed
   Scenario: The cloud has no instance for a while, and says nothing

@@ -28,6 +28,6 @@ Feature: Instances that cannot be had do not hide a pod that waits, in a cluster
       """
     And every call "delete instances" to the cloud is refused with "internal"
     And Cluster Autoscaler
-    When 90s pass
+    When the scenario waits for 90s
     And a pod "web" that requests 3 CPU is created
     Then the pod "web" is Running within 4m

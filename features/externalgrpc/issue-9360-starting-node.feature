@@ -7,7 +7,7 @@ Feature: A node that is still starting is not deleted as one that is not needed
   Scenario: Of two instances one cannot be had, and the node of the other one takes its time
     Given a cluster
     And a cloud of node groups
-    And these nodes:
+    And these Ready Nodes:
       | name    | type | taints                                           |
       | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
     And these node groups:
@@ -20,7 +20,7 @@ Feature: A node that is still starting is not deleted as one that is not needed
         match: {operation: create_server, instance: best-2}
         actionFails: {after: 20s, code: resource_unavailable, message: none left}
       """
-    And the first further simulated node is NotReady, for 8m
+    And the first new simulated node is NotReady, for 8m
     And Cluster Autoscaler with the flags:
       | --scale-down-delay-after-add | 1m |
       | --scale-down-unready-time    | 2m |

@@ -9,7 +9,7 @@ Feature: A server that is being deleted is not waited for
   Background:
     Given a cluster
     And a Hetzner Cloud project
-    And a Ready node "control-plane" on a server of the project
+    And a Ready Node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
 
   @hetzner-3838-server-deleting

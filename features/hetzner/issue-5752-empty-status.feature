@@ -7,7 +7,7 @@ Feature: An empty status is filled
   Scenario: The ConfigMap of the autoscaler's status is there, without data
     Given a cluster
     And a Hetzner Cloud project that still has the server type "cx11"
-    And a Ready node "control-plane" on a server of the project
+    And a Ready Node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
     And these objects:
       """

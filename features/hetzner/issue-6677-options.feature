@@ -7,7 +7,7 @@ Feature: Options that a cloud does not have are no error
   Scenario: A pod needs a server
     Given a cluster
     And a Hetzner Cloud project that still has the server type "cx11"
-    And a Ready node "control-plane" on a server of the project
+    And a Ready Node "control-plane" on a server of the project
     And a node group "optionless" of 0 to 3 servers of type "cx22" in "fsn1"
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created

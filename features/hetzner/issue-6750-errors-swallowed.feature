@@ -10,7 +10,7 @@ Feature: A node group whose servers cannot be had gives way to another
   Background:
     Given a cluster
     And a Hetzner Cloud project that still has the server type "cx11"
-    And a Ready node "control-plane" on a server of the project
+    And a Ready Node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cpx11" in "fsn1"
     And a node group "pool2" of 0 to 3 servers of type "cx32" in "fsn1"
 
@@ -19,7 +19,7 @@ Feature: A node group whose servers cannot be had gives way to another
     Given every call "create servers" to the cloud for servers of the group "pool1" is refused with "resource_unavailable"
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
-    Then 1 server of the group "pool2" is created within 5m
+    Then at least 1 server of the group "pool2" is created within 5m
     And the pod "web" is Running within 5m
 
   @hetzner-6750-limit-exceeded
@@ -27,7 +27,7 @@ Feature: A node group whose servers cannot be had gives way to another
     Given every call "create servers" to the cloud for servers of the group "pool1" is refused with "resource_limit_exceeded"
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
-    Then 1 server of the group "pool2" is created within 5m
+    Then at least 1 server of the group "pool2" is created within 5m
     And the pod "web" is Running within 5m
 
   @issue-8013
@@ -39,7 +39,7 @@ Feature: A node group whose servers cannot be had gives way to another
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then a server of the group "pool1" that has not started is deleted within 2m
-    And 1 server of the group "pool2" is created within 5m
+    And at least 1 server of the group "pool2" is created within 5m
     And the pod "web" is Running within 5m
 
   @hetzner-6750-target-size
@@ -52,4 +52,4 @@ Feature: A node group whose servers cannot be had gives way to another
       """
       {source: cloud, verb: "DELETE /servers/{id}", code: 409}
       """
-    Then the target size of the group "pool1" is at no time above 1 within 5m
+    Then 5m from now, the group "pool1" has had a server since the start, and at no time a target size above 1

@@ -10,7 +10,7 @@ Feature: Several servers of one scale-up fail
   Scenario: Two servers of one scale-up cannot be had
     Given a cluster
     And a Hetzner Cloud project that still has the server type "cx11"
-    And a Ready node "control-plane" on a server of the project
+    And a Ready Node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cpx11" in "fsn1"
     And each of the first 2 calls "create servers" to the cloud is refused with "resource_unavailable"
     And Cluster Autoscaler

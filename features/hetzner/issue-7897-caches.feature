@@ -7,7 +7,7 @@ Feature: Nothing is decided before it is known what there is
   Scenario: The list of DaemonSets takes two minutes
     Given a cluster
     And a Hetzner Cloud project that still has the server type "cx11"
-    And a Ready node "control-plane" on a server of the project
+    And a Ready Node "control-plane" on a server of the project
     And these node groups:
       | name  | min | max | type  | zone |
       | pool1 | 0   | 3   | cpx11 | fsn1 |
@@ -32,6 +32,6 @@ Feature: Nothing is decided before it is known what there is
       """
     And the first call "list daemonsets" of the program "cluster-autoscaler" is delayed by 2m
     And Cluster Autoscaler
-    When 1m pass
-    Then 1 server of the group "pool2" is created within 10m
+    When the scenario waits for 1m
+    Then at least 1 server of the group "pool2" is created within 10m
     And the pod "web" is Running within 5m

@@ -10,7 +10,7 @@ Feature: A server that does not start is deleted at its timeout, however long th
   Background:
     Given a cluster
     And a Hetzner Cloud project that still has the server type "cx11"
-    And a Ready node "control-plane" on a server of the project
+    And a Ready Node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
     And every action "start_server" in the cloud never ends
     And the target has the environment variables:
@@ -20,7 +20,7 @@ Feature: A server that does not start is deleted at its timeout, however long th
   Scenario: A timeout of 15 minutes, and a liveness probe
     Given Cluster Autoscaler
     And a liveness probe asks the target every 10s, and restarts it after 3 failures
-    When 1m pass
+    When the scenario waits for 1m
     And a pod "web" that requests 1 CPU is created
     Then a server of the group "pool1" that has not started is deleted within 17m
 
@@ -29,6 +29,6 @@ Feature: A server that does not start is deleted at its timeout, however long th
     Given Cluster Autoscaler with the flags:
       | --max-inactivity | 20m |
     And a liveness probe asks the target every 10s, and restarts it after 3 failures
-    When 1m pass
+    When the scenario waits for 1m
     And a pod "web" that requests 1 CPU is created
     Then a server of the group "pool1" that has not started is deleted within 17m

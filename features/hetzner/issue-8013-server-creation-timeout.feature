@@ -10,7 +10,7 @@ Feature: A server that starts is kept
   Background:
     Given a cluster
     And a Hetzner Cloud project that still has the server type "cx11"
-    And a Ready node "control-plane" on a server of the project
+    And a Ready Node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
 
   @hetzner-8013-poll-window
@@ -20,7 +20,7 @@ Feature: A server that starts is kept
       | HCLOUD_SERVER_CREATION_TIMEOUT | 4 |
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
-    Then no running server is deleted within 15m
+    Then 15m from now, a server of a node group has been running since the start, and no running server has been deleted
     And the pod "web" is Running within 1m
 
   @hetzner-8013-poll-cap
@@ -30,7 +30,7 @@ Feature: A server that starts is kept
       | HCLOUD_SERVER_CREATION_TIMEOUT | 2 |
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
-    Then no running server is deleted within 15m
+    Then 15m from now, a server of a node group has been running since the start, and no running server has been deleted
     And the pod "web" is Running within 1m
 
   @hetzner-8013-default-timeout
@@ -51,7 +51,7 @@ Feature: A server that starts is kept
 
   @hetzner-8013-no-back-off
   Scenario: A call that takes five minutes to fail
-    Given the first call "create servers" to the cloud gets no answer, for 8m
+    Given the first call "create servers" to the cloud is not answered, for 8m
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
     Then this holds within 20m:

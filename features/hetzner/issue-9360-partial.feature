@@ -7,7 +7,7 @@ Feature: Servers that came of a scale-up that failed in part are counted on
   Scenario: Two of three servers are created, and the third is out of stock
     Given a cluster
     And a Hetzner Cloud project that still has the server type "cx11"
-    And a Ready node "control-plane" on a server of the project
+    And a Ready Node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cpx11" in "fsn1"
     And a node group "pool2" of 0 to 3 servers of type "cx32" in "fsn1"
     And the third call "create servers" to the cloud for servers of the group "pool1" is refused with "resource_unavailable"

@@ -6,15 +6,15 @@ Feature: Karpenter gets by with Nodes that are not as they should be
 
   Background:
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And a cloud of instances
 
   # Each is waited for a quarter of an hour. One that comes without the taint is taken all the same, with a warning.
   Scenario: Of three machines one never registers, one does so as another, and one without its taint
-    Given the first further simulated node never registers
-    And the second further simulated node registers with the provider ID "instances://another"
-    And the third further simulated node registers without its taints
+    Given the first new simulated node never registers
+    And the second new simulated node registers with the provider ID "instances://another"
+    And the third new simulated node registers without its taints
     And Karpenter with a NodePool "default"
     When a Deployment "web" of 2 pods that request 2 CPU is created
     Then this holds within 25m:
@@ -51,7 +51,7 @@ Feature: Karpenter gets by with Nodes that are not as they should be
   Scenario: A kubelet is not heard of any more, and Karpenter may repair
     Given the target has the environment variables:
       | FEATURE_GATES | NodeRepair=true |
-    And the first further simulated node is not heard of, from 2m on
+    And the first new simulated node stops sending heartbeats, from 2m on
     And Karpenter with a NodePool "default"
     And "NodePool/default" is patched with:
       """
@@ -85,7 +85,7 @@ Feature: Karpenter gets by with Nodes that are not as they should be
       spec: {image: none}
       """
     And a pod "api" that requests 3 CPU is created once "karpenter" has sent "patch" of "fakenodeclasses/status"
-    Then "karpenter" has sent "create" of "nodeclaims" at no time within 2m
+    Then "karpenter" never sends "create" of "nodeclaims" within 2m
     And this holds:
       """
       ever: true

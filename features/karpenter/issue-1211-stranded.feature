@@ -6,7 +6,7 @@ Feature: A machine of which nothing is heard is not waited for longer than machi
   @karpenter-1211-stranded
   Scenario: The machine that was launched never becomes a node
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And every call "create nodes" of the program "karpenter" is answered with 500, for 2m
     And Karpenter with a NodePool "default"

@@ -6,7 +6,7 @@ Feature: A pod is waited for once
   @karpenter-1244-batches
   Scenario: Pods are to be planned for when no other one has come for a quarter of a minute
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And the target has the environment variables:
       | BATCH_IDLE_DURATION | 15s |

@@ -6,7 +6,7 @@ Feature: Critical pods leave a node when all others are gone
   @karpenter-1478-drain-order
   Scenario: A pod needs a minute to stop on the node of a critical one
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And Karpenter with a NodePool "default"
     When these objects are created:

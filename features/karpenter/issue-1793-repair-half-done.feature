@@ -7,7 +7,7 @@ Feature: A node that was ill once is drained like any other
   @karpenter-1793-repair-half-done
   Scenario: A node recovers while its NodeClaim cannot be deleted, and is deleted later
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And the target has the environment variables:
       | FEATURE_GATES | NodeRepair=true |
@@ -40,7 +40,7 @@ Feature: A node that was ill once is drained like any other
         containers: [{name: web, image: web, resources: {requests: {cpu: 1}}}]
       """
     Then the pod "web" is Running within 5m
-    When 1m pass
+    When the scenario waits for 1m
     And every call "delete nodeclaims.karpenter.sh" of the program "karpenter" is answered with 500, for 15m
     And the simulated node "$name" is NotReady, for 12m once this is recorded:
       """
@@ -51,7 +51,7 @@ Feature: A node that was ill once is drained like any other
       ever: true
       """
     # It is repaired after ten minutes, for two of which nothing can be deleted.
-    And 20m pass
+    And the scenario waits for 20m
     And "NodeClaim/$name" is deleted once "karpenter" has ever sent "create" of "nodeclaims"
-    Then "karpenter" has sent "delete" of "pods" at no time within 10m
+    Then "karpenter" never sends "delete" of "pods" within 10m
     And "karpenter" has ever sent "create" of "pods/eviction" "web" within 1m

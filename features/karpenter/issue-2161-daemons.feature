@@ -6,7 +6,7 @@ Feature: A machine has room for the daemons that come to it once it is initializ
   @karpenter-2161-daemon-of-initialized-nodes
   Scenario: A large DaemonSet wants initialized nodes only
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And Karpenter
     And these objects:

@@ -6,7 +6,7 @@ Feature: A node that is being deleted goes, though its NodeClaim is gone before
   @karpenter-2266-no-nodeclaim
   Scenario: An operator takes the finalizers off a NodeClaim that waits for a disruption budget
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And Karpenter
     And these objects:

@@ -7,7 +7,7 @@ Feature: Machines that are consolidated together go, though one of them goes bef
   @karpenter-2293-command-forgotten
   Scenario: The first of two machines is deleted while the one that replaces both is booting
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 2m after their launch and are Ready 5s later
     And Karpenter
     And these objects:
@@ -29,7 +29,7 @@ Feature: Machines that are consolidated together go, though one of them goes bef
               - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
               - {key: kubernetes.io/arch, operator: In, values: [amd64]}
       """
-    When 1m pass
+    When the scenario waits for 1m
     And these objects are created:
       """
       apiVersion: v1
@@ -69,7 +69,7 @@ Feature: Machines that are consolidated together go, though one of them goes bef
     And "node" has recorded "running" of "pods" 2 times
     And "Pod/large-a" is deleted
     And "Pod/large-b" is deleted
-    And 1m pass
+    And the scenario waits for 1m
     And "NodePool/default" is patched with:
       """
       spec: {disruption: {consolidateAfter: 30s}}

@@ -6,7 +6,7 @@ Feature: A machine that is replaced by a cheaper one is replaced once
   @karpenter-2300-double-launch
   Scenario: The request for the replacement takes half a minute
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And the second call "create nodeclaims.karpenter.sh" of the program "karpenter" is delayed by 30s
     And Karpenter
@@ -56,4 +56,4 @@ Feature: A machine that is replaced by a cheaper one is replaced once
     Then the pod "large" is Running within 5m
     And a pod of the Deployment "small" is Running within 5m
     When "Pod/large" is deleted
-    Then no more than 2 NodeClaims are created within 10m
+    Then 10m from now, between 1 and 2 NodeClaims have been created since the start

@@ -6,7 +6,7 @@ Feature: A node goes when its termination grace period is over, whatever its pod
   @karpenter-2316-terminating-pods
   Scenario: A pod that a user has deleted stops for an hour, and its machine may take a minute
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And Karpenter
     And these objects:

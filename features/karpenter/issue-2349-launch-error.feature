@@ -8,10 +8,10 @@ Feature: A machine that the cloud refuses to launch is given up soon
   @karpenter-2349-launch-error
   Scenario: The cloud answers every launch for one of two NodePools with an error of its own
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And a cloud of instances
-    And every call "launch instances" to the cloud for servers of the group "broken" is refused with "server_error"
+    And every call "launch instances" to the cloud for instances of the group "broken" is refused with "server_error"
     And Karpenter with a NodePool "default"
     And these objects:
       """

@@ -8,7 +8,7 @@ Feature: A machine that cannot be launched is given up soon
   @karpenter-2349-launch-fails
   Scenario: A NodeClaim that a user made says too little to be launched
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And Karpenter with a NodePool "default"
     When these objects are created:

@@ -6,7 +6,7 @@ Feature: A machine that is not as its NodePool says any more goes, with pods or 
   @karpenter-2423-empty-drifted
   Scenario: The NodePool changes, and its empty machine may not be consolidated
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And Karpenter
     And these objects:

@@ -6,7 +6,7 @@ Feature: A NodePool of a fixed size has that size again once nothing is wrong an
 
   Background:
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 5s later
     And the target has the environment variables:
       | FEATURE_GATES | StaticCapacity=true |
@@ -45,10 +45,10 @@ Feature: A NodePool of a fixed size has that size again once nothing is wrong an
       spec: {containers: [{name: main, image: main, resources: {requests: {cpu: "1"}}}]}
       """
     And "node" has recorded "running" of "pods"
-    When 1m pass
+    When the scenario waits for 1m
     And every call "create nodeclaims.karpenter.sh" of the program "karpenter" is answered with 504 after 30s, for 5m
     And "NodeClaim/$name" is deleted once "karpenter" has ever sent "create" of "nodeclaims"
-    And 2m pass
+    And the scenario waits for 2m
     And "PodDisruptionBudget/stays" is deleted
     Then "karpenter" has sent "create" of "nodeclaims" within 15m
 
@@ -75,13 +75,13 @@ Feature: A NodePool of a fixed size has that size again once nothing is wrong an
               - {key: kubernetes.io/arch, operator: In, values: [amd64]}
       """
     And "node" has recorded "ready" of "nodes" 3 times
-    When 1m pass
+    When the scenario waits for 1m
     And every call "update,patch nodes" of the program "karpenter" is answered with 500, for 30s
     And "NodePool/static" is patched with:
       """
       spec: {template: {metadata: {labels: {example.org/edited: "1"}}}}
       """
-    And 5m pass
+    And the scenario waits for 5m
     And "NodePool/static" is patched with:
       """
       spec: {replicas: 3}

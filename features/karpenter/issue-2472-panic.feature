@@ -6,7 +6,7 @@ Feature: One of two machines goes if the other one has room for all pods
   @karpenter-2472-panic
   Scenario: The NodePool wants a choice of instance types for each machine
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And Karpenter
     And these objects:

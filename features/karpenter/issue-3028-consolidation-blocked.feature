@@ -6,7 +6,7 @@ Feature: A CapacityBuffer that has its machine is in the way of no other one
   @karpenter-3028-consolidation-blocked
   Scenario: Two half empty machines could be one, and that of a buffer is too young to be consolidated
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And the target has the environment variables:
       | FEATURE_GATES | CapacityBuffer=true |

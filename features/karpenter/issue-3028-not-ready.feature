@@ -6,7 +6,7 @@ Feature: What was launched for a CapacityBuffer stays as long as the buffer
   @karpenter-3028-not-ready
   Scenario: The only NodePool is not Ready, for its NodeClass is missing
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 5s later
     And the target has the environment variables:
       | FEATURE_GATES | CapacityBuffer=true |
@@ -42,7 +42,7 @@ Feature: What was launched for a CapacityBuffer stays as long as the buffer
       spec: {podTemplateRef: {name: spare}, replicas: 1}
       """
     And "node" has recorded "ready" of "nodes" 2 times
-    When 5m pass
-    Then "karpenter" has ever sent "delete" of "nodeclaims" at no time within 1m
+    When the scenario waits for 5m
+    Then "karpenter" has never sent "delete" of "nodeclaims" within 1m
     When "KWOKNodeClass/default" is deleted
-    Then "karpenter" has sent "delete" of "nodeclaims" at no time within 10m
+    Then "karpenter" never sends "delete" of "nodeclaims" within 10m

@@ -7,7 +7,7 @@ Feature: A buffer is a part of the workload that it is for
   @karpenter-3028-part-of-nothing
   Scenario: The workload is scaled to zero, and the buffer has a limit
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 5s later
     And the target has the environment variables:
       | FEATURE_GATES | CapacityBuffer=true |
@@ -49,6 +49,6 @@ Feature: A buffer is a part of the workload that it is for
         limits: {cpu: "12"}
       """
     And "node" has recorded "running" of "pods" 2 times
-    When 2m pass
+    When the scenario waits for 2m
     And "Deployment/web" is scaled to 0
-    Then "karpenter" has sent "create" of "nodeclaims" at no time within 10m
+    Then "karpenter" never sends "create" of "nodeclaims" within 10m

@@ -6,7 +6,7 @@ Feature: No pod is deleted by force, however little time is left
   @karpenter-3038-forced-deletion
   Scenario: A machine that may take no time at all to go
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And Karpenter
     And these objects:

@@ -6,7 +6,7 @@ Feature: What was launched for a CapacityBuffer goes with it
   @karpenter-3258-buffer-deleted
   Scenario: The only buffer is deleted, and nothing else happens
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 5s later
     And the target has the environment variables:
       | FEATURE_GATES | CapacityBuffer=true |
@@ -42,6 +42,6 @@ Feature: What was launched for a CapacityBuffer goes with it
       spec: {podTemplateRef: {name: spare}, replicas: 1}
       """
     And "node" has recorded "ready" of "nodes" 2 times
-    When 2m pass
+    When the scenario waits for 2m
     And "CapacityBuffer/spare" is deleted
     Then "karpenter" has sent "delete" of "nodeclaims" within 15m

@@ -7,7 +7,7 @@ Feature: What was launched for pods is used for them, whatever they prefer
   @karpenter-666-preferred-spread
   Scenario: Pods that prefer to be spread over two zones wait for their machines beside one that does not care
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 30s after their launch and are Ready 1m later
     And Karpenter
     And these objects:
@@ -67,5 +67,5 @@ Feature: What was launched for pods is used for them, whatever they prefer
               - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {app: web}}}
             containers: [{name: main, image: main, resources: {requests: {cpu: 2700m}}}]
       """
-    Then no more than 3 NodeClaims are created within 5m
+    Then 5m from now, between 1 and 3 NodeClaims have been created since the start
     And every pod is Running within 5m

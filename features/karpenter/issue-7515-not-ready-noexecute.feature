@@ -10,10 +10,10 @@ Feature: A machine whose Node is not ready yet is still the machine the pod wait
 
   @karpenter-7515-not-ready-noexecute
   Scenario: A Node that needs two and a half minutes to become Ready
-    Given a cluster whose API server adds no default tolerations
-    And a Ready node "system" for system pods only
+    Given a cluster without the admission plugin DefaultTolerationSeconds
+    And a Ready Node "system" for system pods only
     And machines that register 30s after their launch and are Ready 2m30s later
     And Karpenter with a NodePool "default"
     When a Deployment "web" of 1 pod that requests 1 CPU is created
-    Then no more than 1 NodeClaim is created within 5m
+    Then 5m from now, exactly 1 NodeClaim has been created since the start
     And a pod of the Deployment "web" is Running within 5m

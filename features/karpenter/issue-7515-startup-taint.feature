@@ -10,7 +10,7 @@ Feature: A startup taint that the NodePool declares does not launch a second mac
 
   Background:
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 30s after their launch and are Ready 1s later
     And a node agent "cilium" that taints its Node with "node.cilium.io/agent-not-ready:NoSchedule" from 1s to 1m30s after registration
 
@@ -18,7 +18,7 @@ Feature: A startup taint that the NodePool declares does not launch a second mac
   Scenario: The NodePool does not declare the agent's taint
     Given Karpenter with a NodePool "default"
     When a pod "web" that requests 1 CPU is created
-    Then no more than 1 NodeClaim is created within 5m
+    Then 5m from now, exactly 1 NodeClaim has been created since the start
     And the pod "web" is Running within 5m
 
   @karpenter-7515-startup-taint-declared
@@ -44,7 +44,7 @@ Feature: A startup taint that the NodePool declares does not launch a second mac
               - {key: node.cilium.io/agent-not-ready, effect: NoSchedule}
       """
     When a pod "web" that requests 1 CPU is created
-    Then no more than 1 NodeClaim is created within 5m
+    Then 5m from now, exactly 1 NodeClaim has been created since the start
     And the pod "web" is Running within 5m
 
   @karpenter-7515-startup-taint-other-effect
@@ -70,5 +70,5 @@ Feature: A startup taint that the NodePool declares does not launch a second mac
               - {key: node.cilium.io/agent-not-ready, effect: NoExecute}
       """
     When a pod "web" that requests 1 CPU is created
-    Then no more than 1 NodeClaim is created within 5m
+    Then 5m from now, exactly 1 NodeClaim has been created since the start
     And the pod "web" is Running within 5m

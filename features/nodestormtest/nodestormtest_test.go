@@ -142,7 +142,7 @@ func TestOutcomes(t *testing.T) {
 const feature = `Feature: Scaling up
   Background:
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And Karpenter with a NodePool "default"
 
   Scenario: One pod, one machine

@@ -14,7 +14,7 @@ Feature: Cluster Autoscaler in a cluster of a thousand nodes
       | name | type  | min  | max  |
       | all  | thick | 1000 | 1010 |
     And Cluster Autoscaler
-    And it is recorded how long Cluster Autoscaler's rounds take
+    And the durations of Cluster Autoscaler's rounds are recorded
     When these objects from the file "thirty-thousand-pods.yaml" are created
     Then "node" has recorded "running" of "pods" at least 30000 times within 60m
     When "Deployment/team-0/web" is scaled to 3100

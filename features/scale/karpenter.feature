@@ -6,7 +6,7 @@ Feature: Karpenter brings and removes nodes by the hundred
 
   Background:
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And Karpenter
     And these objects:

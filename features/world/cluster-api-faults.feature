@@ -19,7 +19,7 @@ Feature: Cluster API and what goes wrong around it
     And "MachineDeployment/refused" is scaled to 2
     And "MachineDeployment/lost" is scaled to 2
     And "MachineDeployment/deaf" is scaled to 2
-    And 10m pass
+    And the scenario waits for 10m
     Then the MachineDeployment "stuck" has 1 machine in the phase "Provisioning" within 1m
     And the MachineDeployment "refused" has 1 machine in the phase "Failed" within 1m
     And the MachineDeployment "lost" has 1 machine in the phase "Failed" within 1m
@@ -55,7 +55,7 @@ Feature: Cluster API and what goes wrong around it
     And every machine of the MachineDeployment "held" is held by a finalizer when it is deleted
     When "MachineDeployment/held" is scaled to 1
     And the MachineDeployment "guarded" changes to instances of the type "cpx41"
-    And 15m pass
+    And the scenario waits for 15m
     Then the MachineDeployment "held" has 1 machine in the phase "Deleting" within 1m
     And the MachineDeployment "guarded" has 1 machine in the phase "Deleting" within 1m
     And the cloud has 2 instances of "held"
@@ -77,9 +77,9 @@ Feature: Cluster API and what goes wrong around it
       spec: {replicas: 2}
       """
     Then the MachineDeployment "fought" has 2 Running machines within 10m
-    And its old machines are gone within 20m
+    And the machines of the former instance type are gone within 20m
     And the MachineDeployment "rotated" has 3 Running machines within 10m
-    And the MachineDeployment "paused" still has 1 machine 10m later
+    And 10m from now, the MachineDeployment "paused" has 1 machine
 
   Scenario: a failure that is reported of a machine that runs
     Given a cluster

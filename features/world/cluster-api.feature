@@ -22,7 +22,7 @@ Feature: Cluster API looks after machines as its users know it
     And Cluster API <release>
     And a MachineDeployment "workers" with 2 Running machines
     When the MachineDeployment "workers" changes to instances of the type "cpx41"
-    Then its old machines are gone within 15m
+    Then the machines of the former instance type are gone within 15m
     And the MachineDeployment "workers" has 2 Running machines within 5m
     And the cloud has 2 instances of "workers"
     And all instances are of the type "cpx41"
@@ -36,9 +36,9 @@ Feature: Cluster API looks after machines as its users know it
     Given a cluster
     And Cluster API <release>
     And a MachineDeployment "workers" with 3 Running machines
-    And a MachineHealthCheck that replaces machines of "workers" whose node is not Ready for 5m
-    When the kubelet of a machine of "workers" falls silent
-    Then that machine is gone within 20m
+    And a MachineHealthCheck that replaces machines of "workers" whose Node is not Ready for 5m
+    When the kubelet of a machine of the MachineDeployment "workers" stops sending heartbeats
+    Then the machine whose kubelet stopped sending heartbeats is gone within 20m
     And the MachineDeployment "workers" has 3 Running machines within 5m
     And the cloud has 3 instances of "workers"
 
@@ -52,11 +52,11 @@ Feature: Cluster API looks after machines as its users know it
     Given a cluster
     And Cluster API <release> in a management cluster of its own
     And a MachineDeployment "workers" with 1 Running machine
-    And a MachineHealthCheck that replaces machines of "workers" whose node is not Ready for 5m
+    And a MachineHealthCheck that replaces machines of "workers" whose Node is not Ready for 5m
     When "MachineDeployment/workers" is scaled to 2
     Then the MachineDeployment "workers" has 2 Running machines within 5m
-    When the kubelet of a machine of "workers" falls silent
-    Then that machine is gone within 20m
+    When the kubelet of a machine of the MachineDeployment "workers" stops sending heartbeats
+    Then the machine whose kubelet stopped sending heartbeats is gone within 20m
     And the MachineDeployment "workers" has 2 Running machines within 5m
     And the cloud has 2 instances of "workers"
 

@@ -6,18 +6,18 @@ Feature: Faults say when and how often
     Given a cluster
 
   Scenario: The second of two machines never registers
-    Given the second further simulated node never registers
+    Given the second new simulated node never registers
     When a machine "a" with a simulated kubelet boots
     And a machine "b" with a simulated kubelet boots
-    Then the node "a" is Ready within 1m
-    And the node "b" does not register within 10m
+    Then the Node "a" is Ready within 1m
+    And 10m from now, the Node "b" has not registered since a fault was armed for it
 
   Scenario: A node that is there is NotReady for a while
     When a machine "a" with a simulated kubelet boots
-    Then the node "a" is Ready within 1m
+    Then the Node "a" is Ready within 1m
     When the simulated node "a" is NotReady, from 30s on, for 1m
-    Then the node "a" becomes NotReady 1 time within 2m
-    And the node "a" is Ready within 2m
+    Then the Node "a" becomes NotReady at least 1 time within 2m
+    And the Node "a" is Ready within 2m
 
   Scenario: Faults wait for a record, in YAML
     Given these faults:
@@ -26,9 +26,9 @@ Feature: Faults say when and how often
       - {name: runtime hangs, when: {source: node, verb: ready}, at: 1m, for: 30s, notReady: {}}
       """
     When a machine "a" with a simulated kubelet boots
-    Then the node "a" is Ready within 1m
-    And the node "a" becomes NotReady 1 time within 2m
-    And the node "a" is Ready within 1m
+    Then the Node "a" is Ready within 1m
+    And the Node "a" becomes NotReady at least 1 time within 2m
+    And the Node "a" is Ready within 1m
 
   Scenario: A fault of the cloud is cleared before it acts
     Given a Hetzner Cloud project
@@ -40,4 +40,4 @@ Feature: Faults say when and how often
     And the first action "start_server" in the cloud takes 2m
     When the fault "no room" is cleared
     And a client creates the server "web" of type "cx22" in "fsn1"
-    Then the node "web" is Ready within 5m and has the provider ID of its server
+    Then the Node "web" is Ready within 5m and has the provider ID of its server

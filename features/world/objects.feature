@@ -23,7 +23,7 @@ Feature: Objects of any kind are created, changed and deleted
       """
     Then a pod of the Deployment "web" is Running within 1m
     When "Deployment/web" is scaled to 2
-    And "Node/a" is labelled "example.com/seen=yes" once somebody has sent "create" of "pods/binding"
+    And "Node/a" is labelled "example.com/seen=yes" once a client has sent "create" of "pods/binding"
     And "Thing/shop/one" is patched with:
       """
       spec: {size: 2}
@@ -46,9 +46,9 @@ Feature: Objects of any kind are created, changed and deleted
       count: 2
       within: 2m
       """
-    And "Thing/shop/one" is deleted once somebody has sent "delete" of "pods"
+    And "Thing/shop/one" is deleted once a client has sent "delete" of "pods"
     And "kubectl" has sent "delete" of "things" "shop/one"
-    And somebody has sent "create" of "pods" 3 times
+    And a client has sent "create" of "pods" 3 times
     Then a pod of the Deployment "web" is Running within 1m
 
   @drain

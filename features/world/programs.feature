@@ -5,7 +5,7 @@ Feature: Programs are killed, stopped and started again
 
   Scenario: The world goes on without a part of it, and with it again
     Given a cluster
-    And a Ready node "a" for system pods only
+    And a Ready Node "a" for system pods only
     And these objects:
       """
       apiVersion: apps/v1
@@ -23,7 +23,7 @@ Feature: Programs are killed, stopped and started again
     Then a pod of the Deployment "web" is Running within 1m
     When the program "kube-scheduler" is stopped
     And "Deployment/web" is scaled to 2 once "harness" has recorded "stopped" of "programs" "kube-scheduler"
-    Then "kube-scheduler" has sent "create" of "pods/binding" at no time within 1m
+    Then "kube-scheduler" never sends "create" of "pods/binding" within 1m
     When the program "kube-scheduler" is started again
     Then "node" has recorded "running" of "pods" within 1m
     When the program "kube-apiserver" is killed

@@ -8,15 +8,15 @@ Feature: Thens state anything of the history
     And a pod "alone" that requests 100m CPU is created
     And a Deployment "web" of 2 pods that request 100m CPU is created
     Then "node" has recorded "running" of "pods" 3 times within 2m
-    And somebody has sent "create" of "pods/binding" exactly 3 times within 1m
-    And somebody has sent "create" of "pods/binding" at least 2 times within 1m
-    And somebody has sent "create" of "pods/binding" no more than 3 times within 1m
-    And somebody has sent "create" of "pods/binding" no more than 1 time in any 30s, for each object, within 1m
-    And somebody has sent "create" of "pods/binding" no more than 3 times in any 30s, for all objects together, within 1m
-    And somebody has sent "delete" of "nodes" at no time within 1m
+    And a client has sent "create" of "pods/binding" exactly 3 times within 1m
+    And a client has sent "create" of "pods/binding" at least 2 times within 1m
+    And a client has sent "create" of "pods/binding" no more than 3 times within 1m
+    And a client has sent "create" of "pods/binding" no more than 1 time in any 30s, for each object, within 1m
+    And a client has sent "create" of "pods/binding" no more than 3 times in any 30s, for all objects together, within 1m
+    And a client never sends "delete" of "nodes" within 1m
     And "node" has recorded "register" of "nodes" "a" before "node" has recorded "running" of "pods" within 1m
-    And the value "node" of "pods" "default/alone" is "a" within 1m
-    And the value "node" of "pods" "default/alone" stays "a" within 1m
+    And the detail "node" of "pods" "default/alone" is "a" within 1m
+    And the detail "node" of "pods" "default/alone" stays "a" for 1m
     And this holds:
       """
       statement: every pod that is created is bound within a minute
@@ -37,7 +37,7 @@ Feature: Thens state anything of the history
       - match: {source: node, verb: running, resource: pods, name: $pod}
         within: 1m
       """
-    And the value "gracePeriodSeconds" of "pods" "default/alone" is at no time above 0 within 1m
-    And the value "gracePeriodSeconds" of "pods" "default/alone" is at no time below 0 within 1m
+    And 1m from now, the detail "gracePeriodSeconds" of "pods" "default/alone" has at no time been above 0 since the start
+    And 1m from now, the detail "gracePeriodSeconds" of "pods" "default/alone" has at no time been below 0 since the start
     And this holds from the file "statements.yaml"
     And this holds within 5m from the file "statements.yaml"

@@ -18,7 +18,7 @@ func TestExplorePrint(t *testing.T) {
 	if code != cli.AsExpected || stderr != "" {
 		t.Fatalf("status %d: %s", code, stderr)
 	}
-	for _, words := range []string{"@karpenter\n", "When 1m30s pass\n    And the target is killed\n", "is cut off after 10s, for 1m\n    And all faults are cleared\n    Then every pod is Running within"} {
+	for _, words := range []string{"@karpenter\n", "When the scenario waits for 1m30s\n    And the target is killed\n", "is cut off after 10s, for 1m\n    And all faults are cleared\n    Then every pod is Running within"} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("%q is not in\n%s", words, stdout)
 		}

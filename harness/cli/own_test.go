@@ -86,7 +86,7 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 		}, []string{`x.feature:2: the scenario "s" has no Then`}},
 		{"Examples", func(dir, _, _ string) {
 			write(t, filepath.Join(dir, "x.feature"), "Feature: f\n  Scenario Outline: s\n    Given a clster\n    Then x <b>\n    Examples:\n      | a |\n      | 1 |\n      | 1 |\n"+
-				"  Scenario Outline: none\n    Given a cluster\n    Then no pod is evicted within 1m\n", 0o600)
+				"  Scenario Outline: none\n    Given a cluster\n    Then 1m from now, a pod has been scheduled since the start, and no eviction has been asked for\n", 0o600)
 		}, []string{`x.feature:3: its step "Given a clster" matches nothing`, `x.feature:4: <b> is no column of the Examples in line 5, which have a`, `x.feature:4: its step "Then x <b>" matches nothing`, `x.feature:9: the outline "none" has no Examples`}},
 		{"many rows", func(dir, _, _ string) {
 			write(t, filepath.Join(dir, "x.feature"), "Feature: f\n  Scenario Outline: s\n"+strings.Repeat("    Given a cluster\n", 100)+"    Examples:\n      | a |\n"+strings.Repeat("      | 1 |\n", 200), 0o600)
@@ -117,8 +117,8 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 			write(t, filepath.Join(dir, "x.feature"), strings.Repeat("\xff\x00", 20_000), 0o600)
 		}, []string{"x.feature:1: malformed: "}},
 		{"a fault that is none", func(_, feature, _ string) {
-			change(t, feature, "And Karpenter", "And the first further simulated node is NotRedy, from 2m on\n    And Karpenter")
-		}, []string{`late-node.feature:17: its step "Given the first further simulated node is NotRedy, from 2m on" matches nothing: did you mean "Given EVERY-NODE is NotReady WHEN"`}},
+			change(t, feature, "And Karpenter", "And the first new simulated node is NotRedy, from 2m on\n    And Karpenter")
+		}, []string{`late-node.feature:17: its step "Given the first new simulated node is NotRedy, from 2m on" matches nothing: did you mean "Given EVERY-NODE is NotReady WHEN"`}},
 		{"two features of one ID", func(dir, feature, _ string) {
 			for _, name := range []string{"a/x.feature", "b/x.feature", "c/x.feature"} {
 				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {

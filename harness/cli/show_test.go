@@ -55,7 +55,7 @@ func TestShowOwn(t *testing.T) {
   Scenario: mine
     Given a cluster
     And these objects from the file "web.yaml"
-    Then the node "a" is Ready within 1m
+    Then the Node "a" is Ready within 1m
 `, 0o600)
 	write(t, filepath.Join(dir, "web.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n", 0o600)
 	for args, want := range map[string]string{

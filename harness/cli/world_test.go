@@ -190,7 +190,7 @@ func TestRun(t *testing.T) {
 	if code != cli.AsExpected || len(rows) != 1 || rows[0].Verdict != "reproduced" || rows[0].VirtualSeconds <= 0 || rows[0].Factor <= 1 {
 		t.Fatalf("status %d, %q, %q", code, stdout, stderr)
 	}
-	if !strings.Contains(stderr, "no more than 1 NodeClaim is created within 5m") || !loopback.MatchString(stderr) || strings.ContainsAny(stderr, "\r\x1b") || strings.Contains(stderr, "SetLogger") {
+	if !strings.Contains(stderr, "5m from now, exactly 1 NodeClaim has been created since the start") || !loopback.MatchString(stderr) || strings.ContainsAny(stderr, "\r\x1b") || strings.Contains(stderr, "SetLogger") {
 		t.Errorf("progress %q", stderr)
 	}
 	// One that did not count, of a busy machine, may be beside it.

@@ -33,10 +33,10 @@ func (w *writer) karpenter(pods []*pod) {
 	pools := w.pools(pods, zones)
 	w.types()
 	if len(nodes) > 1 {
-		w.step("And these nodes:")
+		w.step("And these Ready Nodes:")
 		w.table(nodes...)
 	} else {
-		w.step(`And a Ready node "system" for system pods only`, "No source names a node that Karpenter did not bring. Without a Ready one "+
+		w.step(`And a Ready Node "system" for system pods only`, "No source names a node that Karpenter did not bring. Without a Ready one "+
 			"Kubernetes evicts nothing and taints nothing.")
 	}
 	if len(later) > 0 {

@@ -38,10 +38,10 @@ func (w *writer) hetzner() {
 	w.types()
 	w.step("And a Hetzner Cloud project")
 	if len(nodes) > 1 {
-		w.step("And these nodes:")
+		w.step("And these Ready Nodes:")
 		w.table(nodes...)
 	} else {
-		w.step(`And a Ready node "control-plane" on a server of the project`,
+		w.step(`And a Ready Node "control-plane" on a server of the project`,
 			"No source names a node that was there at the begin; without any, nothing is scaled.")
 	}
 	w.cameLater(later)
@@ -73,10 +73,10 @@ func (w *writer) clusterAPI() {
 	}
 	w.types()
 	if len(nodes) > 1 {
-		w.step("And these nodes:")
+		w.step("And these Ready Nodes:")
 		w.table(nodes...)
 	} else {
-		w.step(`And a Ready node "control-plane" for system pods only`,
+		w.step(`And a Ready Node "control-plane" for system pods only`,
 			"No source names a node that is in no group; this is for the cluster's own.")
 	}
 	w.step("And Cluster API v1.12.0")

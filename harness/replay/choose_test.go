@@ -68,7 +68,7 @@ func TestCheckSteps(t *testing.T) {
 		{"other role", `When a Deployment "web" of 1 pod that requests 1 CPU is created`, `Then a Deployment "web" of 1 pod that requests 1 CPU is created`, "matches nothing"},
 		{"duration", "within 5m", "within 5mm", `"Then no more than 1 NodeClaim is created within 5mm" matches nothing`},
 		{"CPU", "1 CPU", "one CPU", "matches nothing"},
-		{"no cluster", "Given a cluster whose API server adds no default tolerations\n    And a Ready", "Given a Ready", "must with a cluster"},
+		{"no cluster", "Given a cluster without the admission plugin DefaultTolerationSeconds\n    And a Ready", "Given a Ready", "must with a cluster"},
 		{"malformed", "Scenario:", "Scenaro:", "reading features/" + record.Feature},
 	}
 	for _, test := range tests {
@@ -92,7 +92,7 @@ func TestCheckRoom(t *testing.T) {
 	record := lookup(t, scenario)
 	for _, asked := range []string{"100000000 simulated nodes", "99999999999999999999 simulated nodes",
 		"these node groups:\n      | name | min | max |\n      | a | 50000000 | 60000000 |\n      | b | 50000000 | 50000000 |"} {
-		text := "Feature: many\n  @" + scenario + "\n  Scenario: many\n    Given a cluster\n    And " + asked + "\n    When 1s pass\n    Then no pod is evicted within 1s\n"
+		text := "Feature: many\n  @" + scenario + "\n  Scenario: many\n    Given a cluster\n    And " + asked + "\n    When the scenario waits for 1s\n    Then 1s from now, a pod has been scheduled since the start, and no eviction has been asked for\n"
 		r := replay.Request{Record: record, Features: fstest.MapFS{record.Feature: {Data: []byte(text)}}, Settings: replay.Settings{Out: filepath.Join(t.TempDir(), "none")}}
 		err := r.Check(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "nodes need about") || !strings.Contains(err.Error(), "GiB are free, enough for ") {

@@ -14,7 +14,7 @@ import (
 // What kind cannot do is said before anything starts.
 func TestCheckCluster(t *testing.T) {
 	feature := filepath.Join(t.TempDir(), "programs.feature")
-	if err := os.WriteFile(feature, []byte("Feature: f\n  Scenario: s\n    Given a cluster\n    When the program \"kube-scheduler\" is killed\n    Then \"kube-scheduler\" has sent \"create\" of \"pods/binding\" at no time within 1m\n"), 0o600); err != nil {
+	if err := os.WriteFile(feature, []byte("Feature: f\n  Scenario: s\n    Given a cluster\n    When the program \"kube-scheduler\" is killed\n    Then \"kube-scheduler\" never sends \"create\" of \"pods/binding\" within 1m\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	catalogue, err := features.Catalogue()
@@ -54,17 +54,17 @@ func TestCheckMachines(t *testing.T) {
 	for step, want := range map[string]string{
 		"": "",
 		"a node agent \"cni\" that taints its Node with \"a=b:NoSchedule\" from 1s to 1m after registration": "of simulated machines only",
-		"the first further simulated node registers without its taints":                                      "of simulated machines only",
-		"every further simulated node is NotReady for half of every 1m":                                      "of simulated machines only",
-		"the first further simulated node never registers":                                                   "",
-		"every further simulated node is not heard of, from 30s on":                                          "",
+		"the first new simulated node registers without its taints":                                          "of simulated machines only",
+		"every new simulated node is NotReady for half of every 1m":                                          "of simulated machines only",
+		"the first new simulated node never registers":                                                       "",
+		"every new simulated node stops sending heartbeats, from 30s on":                                     "",
 	} {
 		feature := filepath.Join(t.TempDir(), "machines.feature")
 		text := "Feature: f\n  Scenario: s\n    Given a cluster\n    And a Hetzner Cloud project\n"
 		if step != "" {
 			text += "    And " + step + "\n"
 		}
-		if err := os.WriteFile(feature, []byte(text+"    Then the node \"a\" is Ready within 1m\n"), 0o600); err != nil {
+		if err := os.WriteFile(feature, []byte(text+"    Then the Node \"a\" is Ready within 1m\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		catalogue, err := features.Catalogue()

@@ -27,8 +27,8 @@ func TestRunUnplayed(t *testing.T) {
   @` + scenario + `
   Scenario: nothing happens
     Given a cluster
-    When 1s pass
-    Then no pod is evicted within 1s
+    When the scenario waits for 1s
+    Then 1s from now, a pod has been scheduled since the start, and no eviction has been asked for
 `)}},
 		Ready: func(w *world.World) {
 			w.OnStop(func() error { return errors.New("the last part\ndoes not end") })

@@ -134,7 +134,7 @@ func TestRecheckAgreesWithLive(t *testing.T) {
 // A run whose recorded outcome of a Then was changed, with digests that fit, is judged by
 // what its history says. So is one whose live judge was another.
 func TestRecheckJudgesThens(t *testing.T) {
-	const real = "no more than 1 NodeClaim is created within 5s"
+	const real = "5s from now, exactly 1 NodeClaim has been created since the start"
 	for _, test := range []struct {
 		recorded, changed string
 		events            []history.Event

@@ -11,6 +11,7 @@ import (
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
+	"nodestorm/harness/sentences/words/old"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/checker"
 )
@@ -39,10 +40,14 @@ const mostMeant = 20
 
 // Problems are all that Check would find, one after the other.
 func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
-	feature, made := &scene.Feature{Beside: beside}, Made(steps, beside)
+	feature, made, cloud := &scene.Feature{Beside: beside}, Made(steps, beside), System(steps)
 	for i, said := range steps {
 		s, err := resolve(said, beside)
+		now, isOld := old.Newer(said.Text, cloud)
 		switch {
+		// mutant: a step with old words is played
+		case isOld:
+			err = fmt.Errorf("its step %q is called %q now: nodestorm lint --fix rewrites it", roles[said.Type].String()+" "+said.Text, now)
 		case errors.Is(err, errUnknown):
 			err = unknown(said, len(wrong) < mostMeant)
 		case i == 0 && s.row != nil && !s.row.Begins:

@@ -42,13 +42,35 @@ var sentences = sync.OnceValue(func() (all []Sentence) {
 func (r row) sentence(role scene.Role) Sentence {
 	s := Sentence{
 		Role: role.String(), Words: r.Expression.Words, Example: r.exampleOf(), Arguments: r.Arguments, Topic: r.topic,
-		Worlds: r.worlds, Played: r.worldsOfPlayed(), Records: r.records,
+		Worlds: r.worldsOfNeeds(), Played: r.worldsOfPlayed(), Records: r.records,
 	}
 	if r.observes != nil && r.observes.Holds != "" {
 		args, _ := r.Match(s.Example)
 		s.Stands = r.observes.With(args.Texts())
 	}
 	return s
+}
+
+// worldsOfNeeds are where a sentence has a meaning: those of what it needs, or else those that its group is for.
+func (r row) worldsOfNeeds() string {
+	var all []string
+	for _, need := range r.Needs {
+		givens := need.Missing.Givens()
+		if slices.Equal(givens, []string{"a cluster"}) { // which all have
+			continue
+		}
+		for i := range givens {
+			givens[i] = "`" + givens[i] + "`"
+		}
+		if last := len(givens) - 1; last > 0 {
+			givens = []string{strings.Join(givens[:last], ", ") + " or " + givens[last]}
+		}
+		all = append(all, givens...)
+	}
+	if len(all) == 0 {
+		return r.worlds
+	}
+	return "after " + strings.Join(all, " and ")
 }
 
 // related are words for one subject: what the sentences call it, and what else people do.

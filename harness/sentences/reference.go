@@ -1,6 +1,7 @@
 package sentences
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ Every When can wait for an event. Append "once EVENT" (before the colon, if ther
 pattern in YAML below, as symptoms have them. The pattern may also have count (how many events), within (1h without it) and ever.
 Before a When that takes lines itself, "When this is recorded:" is a step with the pattern. An EVENT is
 
-- "ACTOR" has sent "VERB" of "RESOURCE", or somebody has sent "VERB" of "RESOURCE": a call that the API server took. With "been refused"
+- "ACTOR" has sent "VERB" of "RESOURCE", or a client has sent "VERB" of "RESOURCE": a call that the API server took. With "been refused"
   in place of "sent", it is a call that the API server refused.
   "pods/eviction" is a part of a resource.
 - "SOURCE" has recorded "VERB" of "RESOURCE": any other event, of the source cloud, node, fault, log, harness or clock.
@@ -131,7 +132,7 @@ func topicPage(topic Topic, title, about string) string {
 		if s.Topic != topic {
 			continue
 		}
-		if at := s.Role + s.Worlds + s.Records; at != heading {
+		if at := s.heading(); at != heading {
 			heading = at
 			fmt.Fprintf(&page, "\n## %s: %s\n\n%s\n\n| step | example | played in |\n|---|---|---|\n", s.Role, s.Worlds,
 				wrapped("Leaves "+s.Records+".", ""))
@@ -151,9 +152,20 @@ func inBothRoles() (all []Sentence) {
 		}
 		all = append(all, s)
 	}
-	slices.SortStableFunc(all, func(a, b Sentence) int { return order[a.Role] - order[b.Role] })
+	first := map[string]int{} // of what stands below one heading
+	for i, s := range all {
+		if _, is := first[s.heading()]; !is {
+			first[s.heading()] = i
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Sentence) int {
+		return cmp.Or(order[a.Role]-order[b.Role], first[a.heading()]-first[b.heading()])
+	})
 	return all
 }
+
+// heading is what the sentences below one heading of a page have in common.
+func (s Sentence) heading() string { return s.Role + "\n" + s.Worlds + "\n" + s.Records }
 
 var order = map[string]int{"Given": 0, "Given or When": 1, "When": 2, "Then": 3}
 

@@ -75,7 +75,7 @@ func TestDidYouMean(t *testing.T) {
 
 // Who looks for what people do finds the sentences that are about it.
 func TestRelated(t *testing.T) {
-	for word, want := range map[string]string{"drain": "evict taint", "Cordoned": "drain evict taint", "sleep": "pass", "pod": ""} {
+	for word, want := range map[string]string{"drain": "evict taint", "Cordoned": "drain evict taint", "sleep": "wait pass", "pod": ""} {
 		if got := strings.Join(Related(word), " "); got != want {
 			t.Errorf("%s is related to %q, want %q", word, got, want)
 		}

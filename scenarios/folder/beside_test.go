@@ -24,7 +24,7 @@ func TestFilesBesideFeatures(t *testing.T) {
 		}
 	}
 	feature := func(file string) string {
-		return "Feature: f\n  Scenario: " + file + "\n    Given a cluster\n    And these objects from the file \"" + file + "\"\n    Then the node \"a\" is Ready within 1m\n"
+		return "Feature: f\n  Scenario: " + file + "\n    Given a cluster\n    And these objects from the file \"" + file + "\"\n    Then the Node \"a\" is Ready within 1m\n"
 	}
 	write("sub/good.feature", feature("patch.yaml"))
 	write("sub/patch.yaml", "spec: {replicas: 2}\n") // would be a record, and a bad one

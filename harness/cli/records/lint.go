@@ -16,7 +16,7 @@ import (
 var _ = Commands.Add(console.Write, newLint)
 
 func newLint(e *console.Console) *cobra.Command {
-	var asJSON bool
+	var asJSON, fixes, dryRun bool
 	c := &cobra.Command{
 		Use:   "lint DIR|FILE.feature…",
 		Short: "Check your own features and records, before anything starts",
@@ -25,13 +25,24 @@ file, the line, the field, and what is allowed there. Other YAML is left alone: 
 what has the name of a feature beside it, or a record's fields. Of a checkout of nodestorm
 its own features and records are looked at.
 
+With --fix, steps and faults that an older nodestorm called otherwise are rewritten
+first. Comments, indentation, tables and quotes stay as they are.
+
 Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
-		Example: "  nodestorm lint failures\n  nodestorm lint mine.feature",
+		Example: "  nodestorm lint failures\n  nodestorm lint mine.feature\n  nodestorm lint --fix --dry-run failures",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && len(e.Own.Folders) == 0 {
 				return exit.UsageError(fmt.Errorf("no DIR is named: %s", c.UseLine()))
 			}
 			own := e.Own.Folders
+			switch {
+			case dryRun && !fixes:
+				return exit.UsageError(errDryRun)
+			case fixes:
+				if err := fix(e, slices.Concat(own, args), dryRun); err != nil || dryRun {
+					return err
+				}
+			}
 			e.Own.Folders = nil
 			catalogue, err := e.LoadCatalogue()
 			if err != nil {
@@ -44,6 +55,8 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 			return printLinted(e, linted, asJSON)
 		},
 	}
+	c.Flags().BoolVar(&fixes, "fix", false, "rewrite steps and faults that are called otherwise now")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print what --fix would change, as a diff, and change nothing")
 	e.CatalogueFlags(c)
 	e.OutputFlags(c, &asJSON)
 	return c

@@ -35,7 +35,7 @@ have it, in quotes, or the YAML of "these faults:". What there is:
 
 If more than one world is there, KUBECONFIG says which is meant.`,
 		Example: `  nodestorm up fault 'the simulated node "node-1" is NotReady, for 2m'
-  nodestorm up fault 'every further simulated node never registers' --name dead
+  nodestorm up fault 'every new simulated node never registers' --name dead
   nodestorm up fault clear dead
   nodestorm up fault --file faults.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -24,7 +24,7 @@ Feature: A pod finds a node
     And the cloud also has these instance types:
       | name      | cpu | memory |
       | m5-xlarge | 4   | 16.25  |
-    And these nodes:
+    And these Ready Nodes:
       | name | type      | zone        | labels    | taints                  |
       | a    | m5-xlarge | test-zone-a | team=shop | dedicated=db:NoSchedule |
     # Karpenter's to bring: b

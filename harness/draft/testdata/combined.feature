@@ -30,7 +30,7 @@ Feature: 4 pods find a node
       | name            | cpu | memory |
       | machine-8-32-75 | 8   | 32.75  |
     And a Hetzner Cloud project
-    And these nodes:
+    And these Ready Nodes:
       | name                                      | type            | zone | group  | labels                                                             | taints                                           |
       | control                                   | machine-8-32-75 | fsn1 |        |                                                                    | node-role.kubernetes.io/control-plane:NoSchedule |
       | ip-10-0-1-7.eu-central-1.compute.internal | cx42            | fsn1 |        |                                                                    |                                                  |

@@ -17,7 +17,7 @@ Feature: A pod finds a node
       | name            | cpu | memory |
       | machine-8-32-75 | 8   | 32.75  |
     And a Hetzner Cloud project
-    And these nodes:
+    And these Ready Nodes:
       | name     | type            | zone | group  | labels                                                             | taints                                           |
       | control  | machine-8-32-75 | fsn1 |        |                                                                    | node-role.kubernetes.io/control-plane:NoSchedule |
       | pool-a-1 | cx22            | nbg1 | pool-a | csi.hetzner.cloud/location=nbg1,hcloud/node-group=pool-a,team=shop |                                                  |

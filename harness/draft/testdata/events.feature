@@ -16,7 +16,7 @@ Feature: 2 pods find a node
   Scenario: 2 pods find a node with Karpenter
     Given a cluster
     # No source names a node that Karpenter did not bring. Without a Ready one Kubernetes evicts nothing and taints nothing.
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     # How long machines take is not in the sources.
     And machines that register 30s after their launch and are Ready 20s later
     # What it has by variables is in no draft; say "the target has the environment variables:" before.

@@ -17,7 +17,7 @@ Feature: A pod finds a node
       | name     | cpu | memory |
       | m5-large | 2   | 8      |
     # No source names a node that is in no group; this is for the cluster's own.
-    And a Ready node "control-plane" for system pods only
+    And a Ready Node "control-plane" for system pods only
     And Cluster API v1.12.0
     # Each has its least number of machines. What else ran on them is not here.
     And these node groups:

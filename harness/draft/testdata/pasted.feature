@@ -20,7 +20,7 @@ Feature: 2 pods find a node
   Scenario: 2 pods find a node with Cluster Autoscaler 1.32.5
     Given a cluster
     And a Hetzner Cloud project
-    And these nodes:
+    And these Ready Nodes:
       | name                                      | type | zone |
       | ip-10-0-1-7.eu-central-1.compute.internal | cx42 | fsn1 |
     And these node groups:

@@ -21,7 +21,7 @@ Feature: 2 pods find a node
   Scenario: 2 pods find a node with Cluster Autoscaler
     Given a cluster
     And a Hetzner Cloud project
-    And these nodes:
+    And these Ready Nodes:
       | name   | type | zone |
       | node-a | cx42 | fsn1 |
       | node-b | cx42 | fsn1 |

@@ -164,7 +164,7 @@ func (t *Transcript) Feature(until time.Time) []byte {
 	now := t.began
 	pass := func(to time.Time) {
 		if d := to.Sub(now).Round(100 * time.Millisecond); d > 0 && !now.IsZero() {
-			w.step(d.String()+" pass", "")
+			w.step("the scenario waits for "+d.String(), "")
 			now = to
 		}
 	}
@@ -193,7 +193,7 @@ func (t *Transcript) Feature(until time.Time) []byte {
 	for _, n := range t.nodes {
 		if n.ready {
 			w.note("What was so at the end, for this feature to have a Then:")
-			w.step(fmt.Sprintf("the node %q is Ready within 5m", n.name), "")
+			w.step(fmt.Sprintf("the Node %q is Ready within 5m", n.name), "")
 			break
 		}
 	}
@@ -204,7 +204,7 @@ func (t *Transcript) Feature(until time.Time) []byte {
 const ending = `    # What ought to hold, for the failure to be a failed Then; "nodestorm sentences" prints
     # all that a step can say. To start from:
     # Then the pod "web" is Running within 5m
-    # And no more than 1 NodeClaim is created within 5m
+    # And 5m from now, exactly 1 NodeClaim has been created since the start
 `
 
 // writer writes steps.

@@ -74,7 +74,7 @@ func TestFeature(t *testing.T) {
 		{Event: history.Event{Source: history.Node, Verb: "notready", Object: history.Object{Resource: "nodes", Name: "node-1"}}},
 	})
 	text := string(script.Feature(start.Add(2 * time.Minute)))
-	const want = `    When 1s pass
+	const want = `    When the scenario waits for 1s
     And these objects are created:
       """
       apiVersion: v1
@@ -94,7 +94,7 @@ func TestFeature(t *testing.T) {
         name: s
         namespace: other
       """
-    And 9.9s pass
+    And the scenario waits for 9.9s
     And these objects are created:
       """
       apiVersion: apps/v1
@@ -111,15 +111,15 @@ func TestFeature(t *testing.T) {
             containers:
             - name: web
       """
-    And 1m0s pass
+    And the scenario waits for 1m0s
     And "Deployment/web" is scaled to 3
-    And 1s pass
+    And the scenario waits for 1s
     # web-abc12-ccccc when this was written: the name is another one in every world.
     And "Pod/$name" is deleted by force once "replicaset-controller" has ever sent "create" of "pods" 2 times
-    And 1s pass
+    And the scenario waits for 1s
     # web-abc12-bbbbb when this was written: the name is another one in every world.
     And "Pod/$name" is evicted once "replicaset-controller" has ever sent "create" of "pods"
-    And 2s pass
+    And the scenario waits for 2s
     # The log does not say of which type the next patch was: its lists are merged by their keys, as kubectl patch does.
     And "Deployment/web" is patched with:
       """
@@ -129,25 +129,25 @@ func TestFeature(t *testing.T) {
             tolerations:
             - key: a
       """
-    And 1s pass
+    And the scenario waits for 1s
     And "Namespace/other" is deleted
     # Here the API server refused to create pods/default/web with 409.
-    And 2s pass
+    And the scenario waits for 2s
     And "widgets.example.com/w" is patched with:
       """
       - op: remove
         path: /spec/a
       """
-    And 1s pass
+    And the scenario waits for 1s
     And the simulated node "$name" is NotReady, for 2m once "karpenter" has ever sent "create" of "nodes"
-    And 1s pass
+    And the scenario waits for 1s
     And the fault "late" is cleared
-    And 40s pass
+    And the scenario waits for 40s
 `
 	if !strings.Contains(text, want) {
 		t.Errorf("the feature is\n%s", text)
 	}
-	if !strings.HasSuffix(text, "    Then the node \"node-2\" is Ready within 5m\n") {
+	if !strings.HasSuffix(text, "    Then the Node \"node-2\" is Ready within 5m\n") {
 		t.Errorf("it has no Then of a node that was Ready: %s", text)
 	}
 	if strings.Contains(text, "aHVudGVyMg") {
@@ -167,7 +167,7 @@ func TestTooMuch(t *testing.T) {
 	for name, quoted := range map[string]string{"actions": "", "bytes": strings.Repeat("a: b\n", 10_000)} {
 		script := New("Feature: f\n")
 		for range mostActions + 1 {
-			script.Say(start, "1s pass", quoted)
+			script.Say(start, "the scenario waits for 1s", quoted)
 		}
 		text := script.Feature(start)
 		if len(text) > 1<<20 || script.Len() > mostActions+1 || !strings.Contains(string(text), "What came after this is left out") {
@@ -180,7 +180,7 @@ func TestTooMuch(t *testing.T) {
 func TestGivens(t *testing.T) {
 	step := Given("the target has the environment variables:", "")
 	step.Argument = &messages.PickleStepArgument{DataTable: &messages.PickleTable{Rows: []*messages.PickleTableRow{{Cells: []*messages.PickleTableCell{{Value: "A"}, {Value: "a|b\\c\nd"}}}}}}
-	when := &messages.PickleStep{Type: messages.PickleStepType_ACTION, Text: "1s pass"}
+	when := &messages.PickleStep{Type: messages.PickleStepType_ACTION, Text: "the scenario waits for 1s"}
 	got := Givens([]*messages.PickleStep{Given("a cluster", ""), step, when, Given("no more", "")})
 	want := "    Given a cluster\n    And the target has the environment variables:\n      | A | a\\|b\\\\c\\nd |\n"
 	if got != want {

@@ -15,7 +15,7 @@ var sentences = deploy.Sentences{Sentences: scene.Sentences{
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a cloud controller manager for the Hetzner Cloud`, Needs: []scene.Need{hetzner.Needed},
 			Wants: wants, Act: bring},
-		{Role: scene.When, Words: `a cloud controller manager for the Hetzner Cloud comes`, Needs: []scene.Need{hetzner.Needed},
+		{Role: scene.When, Words: `a cloud controller manager for the Hetzner Cloud is deployed`, Needs: []scene.Need{hetzner.Needed},
 			Wants: wants, Act: bring},
 	},
 }}

@@ -36,17 +36,18 @@ var sentences = []deploy.Sentences{
 				Wants: wantsRelease, Check: brings, Act: releasedClusterAPI},
 			{Role: scene.Given, Words: `Cluster API VERSION in a management cluster of its own`, Needs: []scene.Need{scene.NoCloud},
 				Wants: wantsRelease, Check: brings, Act: separateClusterAPI},
-			{Role: scene.Given, Words: `Cluster API VERSION that lets machines taint their nodes`, Needs: []scene.Need{scene.NoCloud},
+			{Role: scene.Given, Words: `Cluster API VERSION that lets machines taint their Nodes`, Needs: []scene.Need{scene.NoCloud},
 				Wants: wantsRelease, Check: brings, Act: taintingClusterAPI},
 			{Role: scene.Given, Words: `a MachineDeployment "NAME" with N Running machine[s]`, Needs: []scene.Need{Needed}, Act: machineDeployment},
 			{Role: scene.Given, Words: `a MachinePool "NAME" with N Running instance[s]`, Needs: []scene.Need{Needed}, Act: machinePool},
-			{Role: scene.Given, Words: `a MachineHealthCheck that replaces machines of "NAME" whose node is not Ready for DURATION`,
+			{Role: scene.Given, Words: `a MachineHealthCheck that replaces machines of "NAME" whose Node is not Ready for DURATION`,
 				Needs: []scene.Need{Needed}, Act: healthCheck},
-			{Role: scene.Given, Words: `a MachineHealthCheck that replaces machines of "NAME" that have no node after DURATION`,
+			{Role: scene.Given, Words: `a MachineHealthCheck that replaces machines of "NAME" that have no Node after DURATION`,
 				Needs: []scene.Need{Needed}, Act: startupCheck},
 			{Role: scene.When, Words: `the MachineDeployment "NAME" changes to instances of the type "NAME"`,
 				Needs: []scene.Need{Needed}, Act: rotate},
-			{Role: scene.When, Words: `the kubelet of a machine of "NAME" falls silent`, Needs: []scene.Need{Needed}, Act: silence},
+			{Role: scene.When, Words: `the kubelet of a machine of the MachineDeployment "NAME" stops sending heartbeats`,
+				Needs: []scene.Need{Needed}, Act: silence},
 
 			{Role: scene.Then, Words: `the MachineDeployment "NAME" has N Running machine[s] within DURATION`,
 				Needs: []scene.Need{Needed}, Act: runningMachines},
@@ -54,8 +55,10 @@ var sentences = []deploy.Sentences{
 				Needs: []scene.Need{Needed}, Act: machinesInPhase},
 			{Role: scene.Then, Words: `the MachinePool "NAME" has N Running instance[s] within DURATION`, Needs: []scene.Need{Needed},
 				Act: runningPool},
-			{Role: scene.Then, Words: `[that machine is|its old machines are] gone within DURATION`,
-				Needs: []scene.Need{Needed, needsOld}, Act: oldMachinesGone},
+			{Role: scene.Then, Words: `the machines of the former instance type are gone within DURATION`,
+				Needs: []scene.Need{Needed, needsFormer}, Act: formerMachinesGone},
+			{Role: scene.Then, Words: `the machine whose kubelet stopped sending heartbeats is gone within DURATION`,
+				Needs: []scene.Need{Needed, needsSilent}, Act: silentMachineGone},
 		},
 	}},
 	{Thens: then.ClusterAPIAutoscaler, Sentences: scene.Sentences{
@@ -73,8 +76,7 @@ var sentences = []deploy.Sentences{
 	{Thens: then.Calm, Sentences: scene.Sentences{
 		Worlds: "Cluster API", Records: "faults of machines (fault), calls to the API server (api)",
 		Rows: []scene.Sentence{
-			{Role: scene.When, Words: `DURATION pass`, Act: pass},
-			{Role: scene.Then, Words: `the MachineDeployment "NAME" still has N machine[s] DURATION later`, Needs: []scene.Need{Needed},
+			{Role: scene.Then, Words: `DURATION from now, the MachineDeployment "NAME" has N machine[s]`, Needs: []scene.Need{Needed},
 				Act: stillMachines},
 		},
 	}},
@@ -263,15 +265,19 @@ func preferringAutoscaler(ctx context.Context, s *scene.Scene, a words.Args) err
 	return clusterautoscaler.Bring(ctx, s, a)
 }
 
-// goingMachines are those that are to go.
-type goingMachines struct{ all []Machine }
+// goingMachines are those that are to go: of a type that was changed, or without heartbeats.
+type goingMachines struct{ former, silent []Machine }
 
-var needsOld = scene.Need{There: func(s *scene.Scene) bool { return len(scene.State[goingMachines](s).all) > 0 },
-	Missing: "no machine is to go"}
+var (
+	needsFormer = scene.Need{There: func(s *scene.Scene) bool { return len(scene.State[goingMachines](s).former) > 0 },
+		Missing: "no MachineDeployment has changed to instances of another type: have one do so before"}
+	needsSilent = scene.Need{There: func(s *scene.Scene) bool { return len(scene.State[goingMachines](s).silent) > 0 },
+		Missing: "the kubelet of no machine of a MachineDeployment has stopped sending heartbeats: have one do so before"}
+)
 
 func rotate(ctx context.Context, s *scene.Scene, a words.Args) (err error) {
 	api, deployment, instanceType := scene.ProgramOf[Program](s), a.Text(0), a.Text(1)
-	if scene.State[goingMachines](s).all, err = api.Machines(ctx, deployment); err != nil {
+	if scene.State[goingMachines](s).former, err = api.Machines(ctx, deployment); err != nil {
 		return err
 	}
 	return api.Rotate(ctx, deployment, deployment+"-"+instanceType, instanceType)
@@ -286,7 +292,7 @@ func silence(ctx context.Context, s *scene.Scene, a words.Args) error {
 	if i < 0 {
 		return fmt.Errorf("no machine of %q has a node: %v", a.Text(0), machines)
 	}
-	scene.State[goingMachines](s).all = machines[i : i+1]
+	scene.State[goingMachines](s).silent = machines[i : i+1]
 	return s.Nodes().Inject(fault.Fault{Name: "silence", Match: node.Match{Node: machines[i].Node}, Effect: node.HeartbeatsStop{}})
 }
 
@@ -303,22 +309,21 @@ func runningPool(ctx context.Context, s *scene.Scene, a words.Args) error {
 	return scene.ProgramOf[Program](s).AwaitPool(ctx, a.Text(0), a.Int(1), a.Duration(2))
 }
 
-func oldMachinesGone(ctx context.Context, s *scene.Scene, a words.Args) error {
-	return scene.ProgramOf[Program](s).AwaitGone(ctx, scene.State[goingMachines](s).all, a.Duration(0))
+func formerMachinesGone(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[Program](s).AwaitGone(ctx, scene.State[goingMachines](s).former, a.Duration(0))
 }
 
-// pass lets time pass: what goes on in it is not this step's business.
-func pass(ctx context.Context, s *scene.Scene, a words.Args) error {
-	return s.Sleep(ctx, a.Duration(0))
+func silentMachineGone(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.ProgramOf[Program](s).AwaitGone(ctx, scene.State[goingMachines](s).silent, a.Duration(0))
 }
 
 func stillMachines(ctx context.Context, s *scene.Scene, a words.Args) error {
-	if err := s.Sleep(ctx, a.Duration(2)); err != nil {
+	if err := s.Sleep(ctx, a.Duration(0)); err != nil {
 		return err
 	}
-	machines, err := scene.ProgramOf[Program](s).Machines(ctx, a.Text(0))
-	if err == nil && len(machines) != a.Int(1) {
-		err = fmt.Errorf("MachineDeployment %q has the machines %v", a.Text(0), machines)
+	machines, err := scene.ProgramOf[Program](s).Machines(ctx, a.Text(1))
+	if err == nil && len(machines) != a.Int(2) {
+		err = fmt.Errorf("MachineDeployment %q has the machines %v", a.Text(1), machines)
 	}
 	return err
 }

@@ -24,7 +24,7 @@ var sentences = deploy.Sentences{
 				Needs: []scene.Need{scene.AnyCloud}, Wants: scene.WantsUnlisted, Check: scene.WithFlags(Starts), Act: withUnlisted},
 			{Role: scene.Given, Words: `Cluster Autoscaler without rights on the API group "NAME"`, Needs: []scene.Need{scene.AnyCloud},
 				Check: Starts, Act: withoutRights},
-			{Role: scene.Given, Words: `it is recorded how long Cluster Autoscaler's rounds take`, Needs: []scene.Need{needed}, Act: recordRounds},
+			{Role: scene.Given, Words: `the durations of Cluster Autoscaler's rounds are recorded`, Needs: []scene.Need{needed}, Act: recordRounds},
 			{Role: scene.Given, Words: `this manifest:`, Act: manifestOf},
 			{Role: scene.Given, Words: `the Nodes of instances that are gone are removed`, Needs: []scene.Need{scene.AnyCloud}, Act: removeNodes},
 		},

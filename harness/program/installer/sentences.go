@@ -25,7 +25,7 @@ var sentences = deploy.Sentences{
 		Rows: []scene.Sentence{
 			{Role: scene.Given, Words: `the Deployment "NAME" tolerates the taint "NAME"`, Act: deploymentTolerates},
 			{Role: scene.When, Words: `Kubespray installs the cluster's add-ons`, Act: kubesprayInstalls},
-			{Role: scene.When, Words: `somebody asks for the logs of the DaemonSet "NAME" and the metrics of every Node for DURATION`,
+			{Role: scene.When, Words: `a user asks for the logs of the DaemonSet "NAME" and the metrics of every Node for DURATION`,
 				Needs: []scene.Need{needsMachines}, Act: askKubelets},
 		},
 	},

@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/cloud"
 	clouds "nodestorm/harness/cloud/all"
 	"nodestorm/harness/program/deploy"
+	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world/kubelet"
@@ -19,7 +20,7 @@ import (
 )
 
 var sentences = []deploy.Sentences{
-	{Sentences: scene.Sentences{
+	{Thens: then.NodeClaims, Sentences: scene.Sentences{
 		Worlds: "Karpenter", Records: "calls to the API server (api), Karpenter's log (log), simulated nodes (node)",
 		Rows: []scene.Sentence{
 			{Role: scene.Given, Words: `Karpenter`, Check: starts, Act: alone},

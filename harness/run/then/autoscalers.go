@@ -8,15 +8,15 @@ import (
 
 // Autoscaler are those about Cluster Autoscaler, on any of its clouds.
 var Autoscaler = []Sentence{
-	{Words: `the target size of the group "NAME" is N within DURATION`, Holds: `
+	{Words: `the target size of the group "NAME" becomes N within DURATION`, Holds: `
 - happens: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {to: #2}}
 `},
-	{Words: `the target size of the group "NAME" is at no time above N within DURATION`, Holds: `
-- never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {to: {above: #2}}}
+	{Words: `DURATION from now, the group "NAME" has had [an instance|a server] since the start, and at no time a target size above N`, Holds: `
+- never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$2", detail: {to: {above: #3}}}
   ever: true
-- never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {from: {above: #2}}}
+- never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$2", detail: {from: {above: #3}}}
   ever: true
-- happens: {source: cloud, verb: created, resource: instances, detail: {group: "$1"}}
+- happens: {source: cloud, verb: created, resource: instances, detail: {group: "$2"}}
   ever: true
 `},
 }
@@ -36,7 +36,7 @@ var ClusterAPIAutoscaler = []Sentence{
 - happens: {source: api, verb: [update, patch], resource: [machinedeployments, machinepools], ` +
 		`name: "$1", actor: cluster-autoscaler, detail: {subresource: scale}}
 `},
-	{Words: `the autoscaler reports no node as removed for DURATION without scaling the MachineDeployment "NAME"`, Holds: `
+	{Words: `DURATION from now, the autoscaler has reported no Node as removed since the start before it scaled the MachineDeployment "NAME"`, Holds: `
 - noSequence:
   - match: {source: api, resource: events, actor: cluster-autoscaler, detail: {message: {contains: " removed"}}}
     absent:
@@ -51,27 +51,27 @@ var ClusterAPIAutoscaler = []Sentence{
 - happens: {source: api, resource: machinedeployments, name: "$2", actor: {not: cluster-autoscaler}}
   ever: true
 `},
-	{Words: `the autoscaler does not scale the MachineDeployment "NAME" within DURATION`, Holds: `
+	{Words: `DURATION from now, the autoscaler has not scaled the MachineDeployment "NAME" since the start`, Holds: `
 - never: {source: api, verb: [update, patch], resource: [machinedeployments, machinepools], ` +
-		`name: "$1", actor: cluster-autoscaler, detail: {subresource: scale}}
+		`name: "$2", actor: cluster-autoscaler, detail: {subresource: scale}}
   ever: true
-- happens: {source: api, resource: machinedeployments, name: "$1", actor: {not: cluster-autoscaler}}
+- happens: {source: api, resource: machinedeployments, name: "$2", actor: {not: cluster-autoscaler}}
   ever: true
 `},
 }
 
 // Calm are those of which nothing happens.
 var Calm = []Sentence{
-	{Words: `no pod is evicted within DURATION`, Holds: `
+	{Words: `DURATION from now, a pod has been scheduled since the start, and no eviction has been asked for`, Holds: `
 - never: {source: api, verb: create, resource: pods, code: {exists: true}, detail: {subresource: eviction}}
   ever: true
 - happens: {source: api, resource: pods, detail: {subresource: binding}}
   ever: true
 `},
-	{Words: `no machine is deleted within DURATION`, Holds: `
+	{Words: `DURATION from now, a machine has been created since the start, and none has been deleted`, Holds: `
 - never: {source: api, verb: delete, resource: machines}
   ever: true
-- happens: {source: api, resource: machines}
+- happens: {source: api, verb: create, resource: machines}
   ever: true
 `},
 }

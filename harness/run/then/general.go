@@ -22,7 +22,7 @@ var General = []Sentence{
 	{Words: `this holds within DURATION from the file "FILE"`, Observe: quoted},
 
 	{Words: `RECORD within DURATION`, Observe: recorded},
-	{Words: `RECORD at no time within DURATION`, Observe: neverRecorded},
+	{Words: `NEVER within DURATION`, Observe: neverRecorded},
 	{Words: `RECORD (at least|no more than|exactly) N time[s] within DURATION`, Observe: recordedTimes},
 	{
 		Words:   `RECORD no more than N time[s] in any DURATION, for (each object|all objects together), within DURATION`,
@@ -30,8 +30,10 @@ var General = []Sentence{
 	},
 	{Words: `RECORD before RECORD within DURATION`, Observe: recordedBefore},
 
-	{Words: `the value "NAME" of "NAME" "NAME" (is|stays) "NAME" within DURATION`, Observe: valueIs},
-	{Words: `the value "NAME" of "NAME" "NAME" is at no time (above|below) N within DURATION`, Observe: valueBound},
+	{Words: `the detail "NAME" of "NAME" "NAME" is "NAME" within DURATION`, Observe: detailIs},
+	{Words: `the detail "NAME" of "NAME" "NAME" stays "NAME" for DURATION`, Observe: detailStays},
+	{Words: `DURATION from now, the detail "NAME" of "NAME" "NAME" has at no time been (above|below) N since the start`,
+		Observe: detailBound},
 }
 
 func quoted(args words.Args) (Observation, error) { return stated(args.Quoted, args.Named("DURATION")) }
@@ -157,8 +159,12 @@ func recorded(args words.Args) (Observation, error) {
 	return statement(checker.Statement{Statement: said, Count: &a.Pattern, AtLeast: &n, Ever: a.Ever}, args.Text(1))
 }
 
+// onceSaid are records in words that never are, as if they were.
+var onceSaid = strings.NewReplacer(" never sends ", " has sent ", " never records ", " has recorded ", " is never refused ",
+	" has been refused ", " has never ", " has ever ")
+
 func neverRecorded(args words.Args) (Observation, error) {
-	s, a, err := inAll(args.Text(0))
+	s, a, err := inAll(onceSaid.Replace(args.Text(0)))
 	if err != nil {
 		return Observation{}, err
 	}
@@ -204,40 +210,45 @@ func recordedBefore(args words.Args) (Observation, error) {
 		return Observation{}, err
 	}
 	if a.Ever != b.Ever {
-		return Observation{}, errors.New("say of both records that somebody has ever, or of none")
+		return Observation{}, errors.New("say ever of both records, or of none")
 	}
 	s.Count, s.First, s.Then = nil, &a.Pattern, of.Count
 	return statement(s, args.Text(2))
 }
 
-func valueIs(args words.Args) (Observation, error) {
-	state, err := stateOf(args, "is", args.Text(4))
+func detailIs(args words.Args) (Observation, error) {
+	state, err := stateOf(args.Texts(), "is", args.Text(3))
 	if err != nil {
 		return Observation{}, err
 	}
-	if args.Text(3) == "stays" {
-		return statement(checker.Statement{Throughout: state}, args.Text(5))
-	}
-	return statement(checker.Statement{Eventually: state}, args.Text(5))
+	return statement(checker.Statement{Eventually: state}, args.Text(4))
 }
 
-// valueBound is about the whole run.
-func valueBound(args words.Args) (Observation, error) {
-	bound := "atMost"
-	if args.Text(3) == "below" {
-		bound = "atLeast"
-	}
-	state, err := stateOf(args, bound, args.Int(4))
+func detailStays(args words.Args) (Observation, error) {
+	state, err := stateOf(args.Texts(), "is", args.Text(3))
 	if err != nil {
 		return Observation{}, err
 	}
-	return statement(checker.Statement{Throughout: state, Ever: true}, args.Text(5))
+	return statement(checker.Statement{Throughout: state}, args.Text(4))
+}
+
+// detailBound is about the whole run.
+func detailBound(args words.Args) (Observation, error) {
+	bound := "atMost"
+	if args.Text(4) == "below" {
+		bound = "atLeast"
+	}
+	state, err := stateOf(args.Texts()[1:], bound, args.Int(5))
+	if err != nil {
+		return Observation{}, err
+	}
+	return statement(checker.Statement{Throughout: state, Ever: true}, args.Text(0))
 }
 
 // stateOf is the value of an object's detail, in records of any source; the first arguments are its key, the resource and
 // the object.
-func stateOf(args words.Args, compare string, value any) (*checker.State, error) {
-	key, resource, object := args.Text(0), args.Text(1), args.Text(2)
+func stateOf(args []string, compare string, value any) (*checker.State, error) {
+	key, resource, object := args[0], args[1], args[2]
 	of := map[string]any{"source": []history.Source{history.API, history.Cloud, history.Node, history.Logged}, "resource": resource}
 	if namespace, rest, is := strings.Cut(object, "/"); is {
 		of["namespace"], object = namespace, rest

@@ -28,7 +28,7 @@ var Kubespray = []Sentence{
 
 // Kubelets are those about Nodes of kubelets. One about labels asks the world.
 var Kubelets = []Sentence{
-	{Words: `the node "NAME" is not Ready within DURATION`, Holds: `
+	{Words: `the Node "NAME" is no longer Ready within DURATION`, Holds: `
 - eventually: {value: detail.ready, of: {source: api, resource: nodes, name: "$1"}, is: {matches: ["False.*", "Unknown.*"]}}
 - happens: {source: api, resource: nodes, name: "$1", detail: {ready: {matches: "True.*"}}}
   ever: true
@@ -38,21 +38,21 @@ var Kubelets = []Sentence{
 
 // Nodes are those about simulated nodes.
 var Nodes = []Sentence{
-	{Words: `the node "NAME" does not register within DURATION`, Holds: `
+	{Words: `DURATION from now, the Node "NAME" has not registered since a fault was armed for it`, Holds: `
 - noSequence:
-  - match: {source: fault, verb: armed, name: "$1"}
-  - match: {source: node, verb: register, resource: nodes, name: "$1"}
-- happens: {source: fault, verb: armed, name: "$1"}
+  - match: {source: fault, verb: armed, name: "$2"}
+  - match: {source: node, verb: register, resource: nodes, name: "$2"}
+- happens: {source: fault, verb: armed, name: "$2"}
   ever: true
 `},
-	{Words: `the node "NAME" is Ready within DURATION`, Holds: `
+	{Words: `the Node "NAME" is Ready within DURATION`, Holds: `
 - eventually: {value: detail.ready, of: {source: api, resource: nodes, name: "$1"}, is: {matches: "True.*"}}
 `},
-	{Words: `the node "NAME" becomes NotReady N time[s] within DURATION`, Holds: `
+	{Words: `the Node "NAME" becomes NotReady at least N time[s] within DURATION`, Holds: `
 - count: {source: node, verb: notready, resource: nodes, name: "$1"}
   atLeast: #2
 `},
-	{Words: `the node "NAME" keeps the taint "TAINT" for DURATION`, Holds: `
+	{Words: `the Node "NAME" keeps the taint "TAINT" for DURATION`, Holds: `
 - throughout: {value: detail.taints, of: {source: api, resource: nodes, name: "$1"}, is: {contains: "$2"}}
 - never: {source: api, verb: delete, resource: nodes, name: "$1"}
 `},

@@ -16,14 +16,24 @@ const podRuns = `
     is: running
 `
 
-// Pods are those about demand, and the machines that Karpenter asks for.
-var Pods = []Sentence{
-	{Words: `no more than N NodeClaim[s] [is|are] created within DURATION`, Holds: `
+// NodeClaims are those about the machines that Karpenter asks for.
+var NodeClaims = []Sentence{
+	{Words: `DURATION from now, exactly N NodeClaim[s] [has|have] been created since the start`, Holds: `
 - count: {source: api, verb: create, resource: nodeclaims}
-  atLeast: 1
-  atMost: #1
+  atLeast: #2
+  atMost: #2
   ever: true
 `},
+	{Words: `DURATION from now, between N and N NodeClaims have been created since the start`, Holds: `
+- count: {source: api, verb: create, resource: nodeclaims}
+  atLeast: #2
+  atMost: #3
+  ever: true
+`},
+}
+
+// Pods are those about demand.
+var Pods = []Sentence{
 	{Words: `the pod "NAME" is Running within DURATION`, Holds: podRuns},
 	{Words: `every pod is Running within DURATION`, Observe: everyPodRuns},
 	{Words: `a pod of the Deployment "NAME" is Running within DURATION`, Holds: `

@@ -12,7 +12,7 @@ import (
 	"nodestorm/sim/strict"
 )
 
-var recordParts = regexp.MustCompile(`^(?:"([^"]+)"|somebody) has (ever )?(sent|been refused|recorded) ` +
+var recordParts = regexp.MustCompile(`^(?:"([^"]+)"|a client) has (ever )?(sent|been refused|recorded) ` +
 	`"([^"]+)" of "([^"]+)"(?: "([^"]+)")?(?: (\d+) times)?$`)
 
 // Awaited is a record that a step waits for. In YAML, the fields of a pattern are beside

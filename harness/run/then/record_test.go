@@ -21,10 +21,10 @@ func TestInWords(t *testing.T) {
 	created := call("kubectl", "create", "pods", "", 201)
 	for words, want := range map[string]string{
 		`"karpenter" has sent "create" of "pods/eviction"`:          "evicted",
-		`somebody has sent "create" of "pods/eviction" "shop/a"`:    "evicted",
-		`somebody has sent "create" of "pods/eviction" "default/a"`: "",
+		`a client has sent "create" of "pods/eviction" "shop/a"`:    "evicted",
+		`a client has sent "create" of "pods/eviction" "default/a"`: "",
 		`"karpenter" has been refused "create" of "pods/eviction"`:  "refused",
-		`somebody has ever sent "create" of "pods" "a" 3 times`:     "created",
+		`a client has ever sent "create" of "pods" "a" 3 times`:     "created",
 		`"kubectl" has sent "create" of "pods" "b"`:                 "",
 		`"node" has recorded "running" of "pods"`:                   "",
 		`"api" has recorded "create" of "pods" "shop/a"`:            "evicted created",

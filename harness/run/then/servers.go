@@ -11,7 +11,7 @@ import (
 
 // Hetzner are those about what a Hetzner Cloud project does.
 var Hetzner = []Sentence{
-	{Words: `no running server is deleted within DURATION`, Holds: `
+	{Words: `DURATION from now, a server of a node group has been running since the start, and no running server has been deleted`, Holds: `
 - noSequence:
   - match: {source: cloud, verb: running, resource: instances}
     capture: {server: name}
@@ -20,13 +20,13 @@ var Hetzner = []Sentence{
 - happens: {source: cloud, verb: running, resource: instances, detail: {group: {exists: true}}}
   ever: true
 `},
-	{Words: `no server is deleted within DURATION`, Holds: `
+	{Words: `DURATION from now, a server of a node group has been created since the start, and no server has been deleted`, Holds: `
 - never: {source: cloud, verb: deleting, resource: instances}
   ever: true
 - happens: {source: cloud, verb: created, resource: instances, detail: {group: {exists: true}}}
   ever: true
 `},
-	{Words: `the node "NAME" is Ready within DURATION and has the provider ID of its server`, Holds: `
+	{Words: `the Node "NAME" is Ready within DURATION and has the provider ID of its server`, Holds: `
 - happens: {source: node, verb: ready, resource: nodes, name: "$1"}
 - sequence:
   - match: {source: cloud, verb: created, resource: instances, name: "$1"}
@@ -41,7 +41,7 @@ var Hetzner = []Sentence{
     absent: [{source: cloud, resource: instances, name: $server}]
 `},
 	{Words: `a server that is off is deleted within DURATION`, Observe: offServerDeleted},
-	{Words: `N server[s] of the group "NAME" [is|are] created within DURATION`, Holds: `
+	{Words: `at least N [instance|instances|server|servers] of the group "NAME" [is|are] created within DURATION`, Holds: `
 - count: {source: cloud, verb: created, resource: instances, detail: {group: "$2"}}
   atLeast: #1
 `},
@@ -49,10 +49,17 @@ var Hetzner = []Sentence{
 
 // Servers are those about the servers of a project and their Nodes.
 var Servers = []Sentence{
-	{Words: `no more than N server[s] of the group "NAME" [is|are] created within DURATION`, Holds: `
-- count: {source: cloud, verb: created, resource: instances, detail: {group: "$2"}}
-  atLeast: 1
-  atMost: #1
+	{Words: `DURATION from now, exactly N [instance|instances|server|servers] of the group "NAME" [has|have] been created since the start`,
+		Holds: `
+- count: {source: cloud, verb: created, resource: instances, detail: {group: "$3"}}
+  atLeast: #2
+  atMost: #2
+  ever: true
+`},
+	{Words: `DURATION from now, between N and N [instances|servers] of the group "NAME" have been created since the start`, Holds: `
+- count: {source: cloud, verb: created, resource: instances, detail: {group: "$4"}}
+  atLeast: #2
+  atMost: #3
   ever: true
 `},
 	{Words: `the Node of the pod "NAME" has the provider ID of its server`, Holds: `

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"nodestorm/harness/sentences/words"
+	"nodestorm/harness/sentences/words/old"
 )
 
 // Sentence is a Then.
@@ -48,16 +49,27 @@ type known struct {
 }
 
 var all = sync.OnceValue(func() (all []known) {
-	for _, s := range slices.Concat(Pods, Hetzner, Autoscaler, ClusterAPI, ClusterAPIAutoscaler, Calm, Servers, Kubespray, Kubelets, Nodes,
+	for _, s := range slices.Concat(NodeClaims, Pods, Hetzner, Autoscaler, ClusterAPI, ClusterAPIAutoscaler, Calm, Servers, Kubespray, Kubelets, Nodes,
 		General) {
 		all = append(all, known{s, words.New(s.Words)})
 	}
 	return all
 })
 
-// Find makes the observation of a Then, and of what its step quoted. There is none for one that asks the world itself,
-// or that nodestorm does not know any more.
+// Find makes the observation of a Then, as it is called now or was in the run of an older nodestorm, and of what its
+// step quoted. There is none for one that asks the world itself, or that nodestorm does not know any more.
 func Find(text, quoted string) (o Observation, found bool, err error) {
+	if o, found, err = find(text, quoted); found {
+		return o, true, err
+	}
+	// mutant: stored Thens with old words are taken as recorded
+	if now, is := old.Newer(text, ""); is {
+		return find(now, quoted)
+	}
+	return Observation{}, false, nil
+}
+
+func find(text, quoted string) (o Observation, found bool, err error) {
 	for _, s := range all() {
 		args, is := s.Match(text)
 		if !is || s.Quotes() && quoted == "" {

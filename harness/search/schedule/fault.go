@@ -29,7 +29,7 @@ const (
 
 var (
 	someCalls = []string{"every call", "the first call", "each of the first 3 calls"}
-	someNodes = []string{"the first further simulated node", "each of the first 2 further simulated nodes", "every further simulated node"}
+	someNodes = []string{"the first new simulated node", "each of the first 2 new simulated nodes", "every new simulated node"}
 )
 
 // named are words of which one is drawn, by what sentences of clouds call them.
@@ -37,6 +37,7 @@ var named = map[string][]string{
 	"calls":     someCalls,
 	"actions":   {"every action", "the first action", "the third action"},
 	"servers":   {"the first server", "every server", "the second server", "the third server"},
+	"instances": {"the first instance", "every instance", "the second instance", "the third instance"},
 	"machines":  {"the first machine", "each of the first 2 machines", "every machine"},
 	"nodes":     someNodes,
 	"few nodes": someNodes[:2],

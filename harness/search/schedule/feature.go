@@ -86,7 +86,7 @@ func (s Schedule) lines(at site) (all []line) {
 		}
 		demand = demand || a.demands(s)
 		if a.After > 0 {
-			write("When", plain("%s pass", a.After.Short())...)
+			write("When", plain("the scenario waits for %s", a.After.Short())...)
 		}
 		begun = i + 1
 		write("When", kinds[a.Do].says(at, s, a)...)
@@ -101,7 +101,7 @@ func (s Schedule) lines(at site) (all []line) {
 	}
 	everyPodRuns(converge)
 	if s.Rest > 0 {
-		write("When", plain("%s pass", s.Rest.Short())...)
+		write("When", plain("the scenario waits for %s", s.Rest.Short())...)
 		everyPodRuns(steady)
 	}
 	return all

@@ -85,7 +85,7 @@ func TestDraw(t *testing.T) {
 
 // No step waits for anything before there is a pod, and there has to be one.
 func TestDemand(t *testing.T) {
-	const bare = `{site: cluster-autoscaler/externalgrpc, seed: 1, groups: [{name: a, type: medium, min: 1, max: 3}], rest: 1m, acts: [{do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, DEMAND, {after: 90s, do: wait}]}`
+	const bare = `{site: cluster-autoscaler/externalgrpc, seed: 1, groups: [{name: a, type: medium, min: 1, max: 3}], rest: 1m, acts: [{do: fault, fault: 'the first call "list instances" to the cloud is not answered'}, DEMAND, {after: 90s, do: wait}]}`
 	for _, test := range []struct {
 		demand string
 		waits  int
@@ -109,7 +109,7 @@ func TestDemand(t *testing.T) {
 		}
 		text := check(t, s)
 		first, _, _ := strings.Cut(text, "these objects are created")
-		if strings.Count(text, "every pod is Running") != test.waits || strings.Contains(first, "every pod is Running") || !strings.Contains(text, "1m30s pass\n    And all faults are cleared\n") {
+		if strings.Count(text, "every pod is Running") != test.waits || strings.Contains(first, "every pod is Running") || !strings.Contains(text, "the scenario waits for 1m30s\n    And all faults are cleared\n") {
 			t.Errorf("with %s it says\n%s", test.demand, text)
 		}
 	}
@@ -123,7 +123,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := check(t, s)
-	for _, words := range []string{`Deployment/web" is scaled to 1`, "When 1m30s pass", "every pod is Running within", "written by hand"} {
+	for _, words := range []string{`Deployment/web" is scaled to 1`, "When the scenario waits for 1m30s", "every pod is Running within", "written by hand"} {
 		if !strings.Contains(text, words) {
 			t.Errorf("%q is not in the feature:\n%s", words, text)
 		}
@@ -132,7 +132,7 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := check(t, with); !strings.Contains(text, "| --expander | price |") || !strings.Contains(text, "a cluster whose API server adds no default tolerations") {
+	if text := check(t, with); !strings.Contains(text, "| --expander | price |") || !strings.Contains(text, "a cluster without the admission plugin DefaultTolerationSeconds") {
 		t.Errorf("how it is set up is not in the feature:\n%s", text)
 	}
 	pool, err := Read([]byte(`{site: karpenter/kwok, seed: 1, groups: [{name: a, type: c-2x-amd64-linux}], ready: 150s, acts: [{do: deploy, name: web, pods: 1, cpu: 500}],

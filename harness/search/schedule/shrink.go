@@ -253,7 +253,7 @@ func (k *shrinking) defaults() {
 	k.each(changes)
 }
 
-var someOf = regexp.MustCompile(`^(every|each of the first \d+) (call|server|action|machine|further simulated node)s?`)
+var someOf = regexp.MustCompile(`^(every|each of the first \d+) (call|server|instance|action|machine|new simulated node)s?`)
 
 // simpler makes less of what there is.
 func (k *shrinking) simpler() {

@@ -24,7 +24,7 @@ func TestShrink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.Acts = append(s.Acts, Act{Do: "fault", Fault: `the first call "increase groups" to the cloud gets no answer`, For: lapse.Duration(61e9)}, Act{Do: "deploy", Name: "last", CPU: 100}, Act{After: lapse.Duration(7e9), Do: "scale", Name: "last", Pods: 4})
+	s.Acts = append(s.Acts, Act{Do: "fault", Fault: `the first call "increase groups" to the cloud is not answered`, For: lapse.Duration(61e9)}, Act{Do: "deploy", Name: "last", CPU: 100}, Act{After: lapse.Duration(7e9), Do: "scale", Name: "last", Pods: 4})
 	if err := s.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestShrink(t *testing.T) {
 		}
 		faulty := false
 		for _, a := range s.Acts {
-			faulty = faulty || strings.Contains(a.Fault, "increase groups") && strings.Contains(a.Fault, "no answer")
+			faulty = faulty || strings.Contains(a.Fault, "increase groups") && strings.Contains(a.Fault, "not answered")
 			if a.Do == "scale" && a.Name == "last" && faulty {
 				return true, ctx.Err()
 			}
@@ -70,7 +70,7 @@ func TestShrink(t *testing.T) {
 // A made-up failure needs a fault to act for a while: what was done during it is left out, and the
 // time that it took is not.
 func TestShrinkToWaiting(t *testing.T) {
-	s := short(t, `{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
+	s := short(t, `{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud is not answered'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
 	small, err := Shrink(t.Context(), s, 1, func(_ context.Context, s Schedule, _ bool) (bool, error) {
 		armed, acted := false, lapse.Duration(0)
 		for _, a := range s.Acts {
@@ -90,7 +90,7 @@ func TestShrinkToWaiting(t *testing.T) {
 // A made-up failure shows in a play with or without its fault, and surely only with it: the fault is left,
 // and all else is left out by single plays, but for what is sure at the end of a sweep.
 func TestShrinkIsSure(t *testing.T) {
-	s := short(t, `{do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
+	s := short(t, `{do: fault, fault: 'the first call "list instances" to the cloud is not answered'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
 	small, err := Shrink(t.Context(), s, 1, func(_ context.Context, s Schedule, sure bool) (bool, error) {
 		return !sure || slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "fault" }), nil
 	})
@@ -131,7 +131,7 @@ func TestShrinkTogether(t *testing.T) {
 
 // What is left is the same however many are tried at a time, and no more are tried once it is known.
 func TestShrinkSeveral(t *testing.T) {
-	s := short(t, `{do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
+	s := short(t, `{do: fault, fault: 'the first call "list instances" to the cloud is not answered'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
 	left := map[int]string{}
 	for _, atOnce := range []int{1, 4} {
 		synctest.Test(t, func(t *testing.T) { // whose time passes once all who can be asked are
@@ -186,7 +186,7 @@ func short(t *testing.T, acts string) Schedule {
 // The steps that have ended show how many acts have begun, those of the site and of the steady
 // state among them, which belong to none.
 func TestBegun(t *testing.T) {
-	s := short(t, `{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud gets no answer'}, {do: restart}`)
+	s := short(t, `{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud is not answered'}, {do: restart}`)
 	var steps []string
 	for line := range strings.Lines(check(t, s)) {
 		for _, word := range []string{"    Given ", "    When ", "    Then ", "    And "} {

@@ -140,7 +140,7 @@ func withClusterAutoscaler(at site, s Schedule) []step {
 		}
 		table += "\n"
 	}
-	given := append([]step{s.cluster(), {text: "faults need not take effect"}}, at.brings()...)
+	given := append([]step{s.cluster(), {text: "it is no error if a fault never takes effect"}}, at.brings()...)
 	// As short as leaves a schedule time for all of it; the rest is as the build has it.
 	flags := "| --scale-down-unneeded-time | 3m |\n| --scale-down-delay-after-add | 3m |\n| --max-node-provision-time | 6m |\n"
 	return append(given, step{"these node groups:", table},
@@ -150,7 +150,7 @@ func withClusterAutoscaler(at site, s Schedule) []step {
 // cluster is the cluster of a schedule.
 func (s Schedule) cluster() step {
 	if s.Intolerant {
-		return step{text: "a cluster whose API server adds no default tolerations"}
+		return step{text: "a cluster without the admission plugin DefaultTolerationSeconds"}
 	}
 	return step{text: "a cluster"}
 }
@@ -195,7 +195,7 @@ func withKarpenter(at site, s Schedule) []step {
 	}
 	ready := max(s.Ready, lapse.Duration(time.Second)).Short()
 	given := []step{
-		s.cluster(), {text: "faults need not take effect"}, {text: `a Ready node "system" for system pods only`},
+		s.cluster(), {text: "it is no error if a fault never takes effect"}, {text: `a Ready Node "system" for system pods only`},
 		{text: fmt.Sprintf("machines that register 20s after their launch and are Ready %s later", ready)},
 	}
 	given = append(given, at.brings()...)

@@ -22,20 +22,20 @@ import (
 )
 
 var clusterSentences = scene.Sentences{
-	Worlds: "any; those about NodeClaims need Karpenter", Records: "calls to the API server (api), simulated nodes (node)",
+	Worlds: "any", Records: "calls to the API server (api), simulated nodes (node)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a cluster`, Begins: true, Act: cluster(func(*world.Config, words.Args) {})},
-		{Role: scene.Given, Words: `a cluster whose API server adds no default tolerations`, Begins: true,
+		{Role: scene.Given, Words: `a cluster without the admission plugin DefaultTolerationSeconds`, Begins: true,
 			Act: cluster(withoutDefaultTolerations)},
 		{Role: scene.Given, Words: `a cluster whose API server also serves "NAME"`, Begins: true, Check: checkServes,
 			Act: cluster(func(c *world.Config, a words.Args) { c.Serves = []string{a.Text(0)} })},
-		{Role: scene.Given, Words: `a Ready node "NAME" for system pods only`, Act: systemNode},
+		{Role: scene.Given, Words: `a Ready Node "NAME" for system pods only`, Act: systemNode},
 		{Role: scene.Given, Words: `machines that register DURATION after their launch and are Ready DURATION later`, Act: machinesRegister},
 		{Role: scene.Given, Words: `a node agent "NAME" that taints its Node with "TAINT" from DURATION to DURATION after registration`,
 			Act: agent},
 		{Role: scene.Given, Words: `a pod "NAME" that requests CPU is Running`, Act: runningPod},
-		{Role: scene.Given, Words: `its machine is initialized and DURATION have passed since its launch`, Check: waited,
-			Act: machineInitialized},
+		{Role: scene.Given, Words: `Karpenter has initialized a Node, and DURATION have passed since the first NodeClaim was created`,
+			Check: waited, Act: machineInitialized},
 		{Role: scene.When, Words: `a pod "NAME" that requests CPU is created`, Act: createPod},
 		{Role: scene.When, Words: `a Deployment "NAME" of N pod[s] that [requests|request] CPU is created`, Act: createDeployment},
 	},

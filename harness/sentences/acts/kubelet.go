@@ -22,23 +22,23 @@ import (
 const realKubelet = "real"
 
 var flapSentences = scene.Sentences{
-	Worlds: "Karpenter, with real kubelets", Records: "kubelets (node), faults of them (fault)",
+	Worlds: "any", Records: "kubelets (node), faults of them (fault)",
 	Rows: []scene.Sentence{
-		{Role: scene.Given, Words: `a cluster that kubelets can join, whose API server adds no default tolerations`, Begins: true,
+		{Role: scene.Given, Words: `a cluster that kubelets can join, without the admission plugin DefaultTolerationSeconds`, Begins: true,
 			Act: clusterForKubelets(withoutDefaultTolerations)},
 	},
 }
 
 var kubeletSentences = scene.Sentences{
-	Worlds: "any whose cluster kubelets can join", Records: "kubelets (node), faults of them (fault)",
+	Worlds: "any", Records: "kubelets (node), faults of them (fault)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a cluster that kubelets can join`, Begins: true,
 			Act: clusterForKubelets(func(*world.Config, words.Args) {})},
 		{Role: scene.When, Words: `a machine "NAME" with a (simulated|real) kubelet boots, labelled "NAME" and tainted "TAINT"`,
 			Act: bootKubelet},
-		{Role: scene.When, Words: `a pod "NAME" for the node "NAME" is created`, Act: createPodFor},
-		{Role: scene.When, Words: `the (simulated|real) kubelet of the machine "NAME" falls silent`, Act: silenceKubelet},
-		{Role: scene.Then, Words: `the node "NAME" is Ready within DURATION, labelled "NAME" and tainted "TAINT"`, Act: nodeReadyWith},
+		{Role: scene.When, Words: `a pod "NAME" for the Node "NAME" is created`, Act: createPodFor},
+		{Role: scene.When, Words: `the (simulated|real) kubelet of the machine "NAME" stops sending heartbeats`, Act: silenceKubelet},
+		{Role: scene.Then, Words: `the Node "NAME" is Ready within DURATION, labelled "NAME" and tainted "TAINT"`, Act: nodeReadyWith},
 	},
 }
 

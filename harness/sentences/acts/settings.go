@@ -17,15 +17,14 @@ import (
 
 // targetSentences hold for any target.
 var targetSentences = scene.Sentences{
-	Worlds:  "any; the autoscalers, node groups and types need the target or the cloud that they are of",
-	Records: "calls to the API server (api), the target's log (log)",
+	Worlds: "any", Records: "calls to the API server (api), the target's log (log)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `the target has the environment variables:`, Table: true,
 			Wants: wantsEnvironment, Check: checkEnvironment, Act: environment},
 		{Role: scene.Given, Words: typesWords, Table: true, Needs: []scene.Need{cloudless}, Check: checkTypes, Act: instanceTypes},
 		{Role: scene.Given, Words: `these node groups:`, Table: true, Needs: []scene.Need{scene.AnyCloud},
 			Wants: wantsGroups, Check: checkGroups, Act: nodeGroups},
-		{Role: scene.Given, Words: `these nodes:`, Table: true, Wants: wantsNodes, Check: checkNodes, Act: nodesReady},
+		{Role: scene.Given, Words: `these Ready Nodes:`, Table: true, Wants: wantsNodes, Check: checkNodes, Act: nodesReady},
 	},
 }
 

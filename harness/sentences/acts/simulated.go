@@ -12,9 +12,9 @@ import (
 	"nodestorm/sim/machine/node"
 )
 
-// nodeSentences have simulated nodes. A "Ready node" of the cluster's own stays well.
+// nodeSentences have simulated nodes. A "Ready Node" of the cluster's own stays well.
 var nodeSentences = scene.Sentences{
-	Worlds: "any with simulated nodes", Records: "nodes (node), faults of them (fault)",
+	Worlds: "any", Records: "nodes (node), faults of them (fault)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `N simulated node[s]`, Unchecked: true, Wants: wantsSimulated, Act: simulatedNodes},
 		{Role: scene.When, Words: `a machine "NAME" with a simulated kubelet boots`, Act: bootSimulated},

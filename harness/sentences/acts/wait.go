@@ -54,8 +54,14 @@ func Await(ctx context.Context, s *scene.Scene, a then.Awaited) error {
 
 // awaits are the sentences that do nothing but wait.
 var awaits = []scene.Sentence{
+	{Role: scene.When, Words: `the scenario waits for DURATION`, Act: pass},
 	{Role: scene.Either, Words: `RECORD`, Check: checkWaits(inWordsOf), Act: wait(inWordsOf)},
 	{Role: scene.Either, Words: ThisRecorded + `:`, Check: checkWaits(inYAMLOf), Act: wait(inYAMLOf)},
+}
+
+// pass lets time pass: what goes on in it is not this step's business.
+func pass(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return s.Sleep(ctx, a.Duration(0))
 }
 
 func inWordsOf(a words.Args) (then.Awaited, error) { return then.InWords(a.Text(0)) }

@@ -27,7 +27,7 @@ func AllArmed(s *scene.Scene) []Armed {
 		}
 		f := Armed{On: r.Object.Name, State: r.Verb, Since: r.Virtual}
 		if r.Object == (history.Object{}) && r.Actor == node.AboutComing.Actor {
-			f.On = "further simulated nodes"
+			f.On = "new simulated nodes"
 		}
 		f.Name, _ = r.Detail["fault"].(string)
 		f.Effect, _ = r.Detail["effect"].(string)

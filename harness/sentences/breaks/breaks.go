@@ -102,7 +102,7 @@ func broken(faults []fault.Fault) (names []string) {
 }
 
 var Sentences = sync.OnceValue(func() scene.Sentences {
-	all := scene.Sentences{Worlds: "any with the part that breaks", Records: "faults (fault)"}
+	all := scene.Sentences{Worlds: "any", Records: "faults (fault)"}
 	for _, s := range allSentences() {
 		all.Rows = append(all.Rows, s.row())
 	}
@@ -110,7 +110,7 @@ var Sentences = sync.OnceValue(func() scene.Sentences {
 		scene.Sentence{Role: scene.Either, Words: `these faults:`, Wants: wantsThese, Check: checkThese, Act: armThese},
 		scene.Sentence{Role: scene.Either, Words: `these faults from the file "FILE"`, Wants: wantsThese, Check: checkThese, Act: armThese},
 		scene.Sentence{Role: scene.When, Words: `the fault "FAULT" is cleared`, Act: clearFault},
-		scene.Sentence{Role: scene.Given, Words: `faults need not take effect`, Act: mayMiss},
+		scene.Sentence{Role: scene.Given, Words: `it is no error if a fault never takes effect`, Act: mayMiss},
 		scene.Sentence{Role: scene.When, Words: `all faults are cleared`, Act: clearFaults})
 	return all
 })

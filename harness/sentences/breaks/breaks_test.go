@@ -76,17 +76,17 @@ func TestFaultWords(t *testing.T) {
 		if strings.HasPrefix(words, "each") {
 			noun = "servers"
 		}
-		if got := faultOf(t, words+" "+noun+" goes off 5m after it runs").Plan; got != want {
+		if got := faultOf(t, words+" "+noun+" turns off 5m after it is running").Plan; got != want {
 			t.Errorf("%s: got %+v, want %+v", words, got, want)
 		}
 	}
-	if got := faultOf(t, "every server from the third on goes off 5m after it runs").Plan; got != (fault.Plan{Skip: 2}) {
+	if got := faultOf(t, "every server from the third on turns off 5m after it is running").Plan; got != (fault.Plan{Skip: 2}) {
 		t.Errorf("from the third on: got %+v", got)
 	}
-	if hang := faultOf(t, `the first call "create servers" to the cloud is done, and never answered`).Effect; hang != (cloudfault.LoseReply{Hang: true}) {
+	if hang := faultOf(t, `the first call "create servers" to the cloud is carried out, but not answered`).Effect; hang != (cloudfault.LoseReply{Hang: true}) {
 		t.Errorf("got %+v", hang)
 	}
-	if out := faultOf(t, `the server type "cx22" cannot be had in "fsn1", for 1h`); out.Effect != (cloudfault.Unavailable{Type: "cx22", Location: "fsn1"}) || out.For != 3600*s {
+	if out := faultOf(t, `the server type "cx22" is out of stock in "fsn1", for 1h`); out.Effect != (cloudfault.Unavailable{Type: "cx22", Location: "fsn1"}) || out.For != 3600*s {
 		t.Errorf("got %+v", out)
 	}
 }

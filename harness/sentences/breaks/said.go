@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"nodestorm/harness/sentences/words"
+	"nodestorm/harness/sentences/words/old"
 	"nodestorm/sim/fault"
 )
 
@@ -51,6 +52,9 @@ func find(text string) (sentence, []string, error) {
 		if args, is := e.Match(text); is {
 			return allSentences()[i], args.Texts(), nil
 		}
+	}
+	if now, is := old.Newer(text, ""); is {
+		return sentence{}, nil, fmt.Errorf("the fault %q is called %q now: nodestorm lint --fix rewrites it", text, now)
 	}
 	said := fmt.Sprintf("unknown fault %q", text)
 	if i, found := words.Nearest(text, expressions(), func(int) bool { return false }); found {

@@ -21,6 +21,7 @@ import (
 // sentence is a sentence about a fault, which is one in YAML in other words: what it is about, the effect, and
 // when. It is read into the list that "these faults:" has in YAML; what is wrong is found there.
 type sentence struct {
+	need    scene.Need // what it breaks
 	subject *fault.Subject
 	kind    *fault.Kind
 	says    fault.Words
@@ -39,7 +40,7 @@ var allSentences = sync.OnceValue(func() (all []sentence) {
 						when = "WHEN"
 					}
 					source := subject.Words.Text + " " + says.Text + " " + when
-					all = append(all, sentence{subject, k, says, source, words.New(source)})
+					all = append(all, sentence{b.Need, subject, k, says, source, words.New(source)})
 				}
 			}
 		}
@@ -226,7 +227,7 @@ func readCloudCall(f map[string]any, field, text string) error {
 // row is the sentence in the table.
 func (s sentence) row() scene.Sentence {
 	return scene.Sentence{
-		Role: scene.Either, Words: s.source, Unchecked: true,
+		Role: scene.Either, Words: s.source, Unchecked: true, Needs: []scene.Need{s.need},
 		Wants: func(a words.Args) (scene.Wants, error) {
 			these, _ := s.read(a.Said, a.Texts())
 			return scene.Wants{Breaks: broken(these)}, nil

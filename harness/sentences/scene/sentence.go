@@ -3,6 +3,7 @@ package scene
 import (
 	"context"
 	"io/fs"
+	"regexp"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -69,6 +70,21 @@ type Need struct {
 type Missing string
 
 func (m Missing) Error() string { return string(m) }
+
+var (
+	remedy = regexp.MustCompile(`: say ("[^"]+"(?:, "[^"]+")*(?: or "[^"]+")?)`)
+	given  = regexp.MustCompile(`"([^"]+)"`)
+)
+
+// Givens are the steps that bring what is missing, any of them: those that it says.
+func (m Missing) Givens() (all []string) {
+	if says := remedy.FindStringSubmatch(string(m)); says != nil {
+		for _, of := range given.FindAllStringSubmatch(says[1], -1) {
+			all = append(all, of[1])
+		}
+	}
+	return all
+}
 
 // Meet finds a need that is not met.
 func (s *Scene) Meet(needs ...Need) error {

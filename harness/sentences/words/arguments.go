@@ -37,24 +37,31 @@ const (
 )
 
 // Record is what a record in words looks like, in one group.
-const Record = `((?:"[^"]+"|somebody) has (?:ever )?(?:sent|been refused|recorded) "[^"]+" of "[^"]+"(?: "[^"]+")?(?: \d+ times)?)`
+const Record = `((?:"[^"]+"|a client) has (?:ever )?(?:sent|been refused|recorded) ` + calls + `(?: \d+ times)?)`
+
+// calls are what a record in words is about.
+const calls = `"[^"]+" of "[^"]+"(?: "[^"]+")?`
 
 // which is an argument that chooses among all of a noun.
 func which(noun, example string) Argument {
+	said := noun
+	if noun == "instance" { // which the Hetzner Cloud calls a server
+		said = `(?:instance|server)`
+	}
 	return Argument{
 		Name: "EVERY-" + strings.ToUpper(noun[strings.LastIndex(noun, " ")+1:]),
 		Means: fmt.Sprintf("which: every %[1]s, the first %[1]s, the 12th %[1]s, each of the first 3 %[1]ss, or every %[1]s from the third on",
 			noun),
 		Example: example,
-		pattern: `(every ` + noun + `(?: from the ` + ordinal + ` on)?|the ` + ordinal + ` ` + noun + `|each of the first \d+ ` + noun + `s)`,
+		pattern: `(every ` + said + `(?: from the ` + ordinal + ` on)?|the ` + ordinal + ` ` + said + `|each of the first \d+ ` + said + `s)`,
 	}
 }
 
 // arguments are all that sentences can have. A malformed one makes its step match nothing, and that is found before
 // anything starts.
 var arguments = []Argument{
-	which("call", "the first call"), which("action", "every action"), which("server", "the first server"),
-	which("machine", "every machine"), which("further simulated node", "every further simulated node"),
+	which("call", "the first call"), which("action", "every action"), which("instance", "the first instance"),
+	which("machine", "every machine"), which("new simulated node", "every new simulated node"),
 	{"CALL", "calls in quotes, VERB RESOURCE[.GROUP][/SUBRESOURCE] [[NAMESPACE/]NAME], with verbs as in RBAC and commas between them",
 		`"update,patch nodes"`, `"([a-z,]+ [a-z0-9.*/-]+(?: [^" ]+)?)"`},
 	{"PROGRAM", `a program in quotes, as it calls itself to the API server: "karpenter", "cluster-autoscaler", or "cluster-api" for ` +
@@ -69,14 +76,14 @@ var arguments = []Argument{
 		`"([a-z]+_[a-z_]+)"`},
 	// A fault that a sentence has armed is called what that says, quotes and all.
 	{"FAULT", "a fault in quotes: the name that it has in YAML, or the sentence that armed it",
-		`"the server type "cx22" cannot be had"`, `"(.+)"`},
+		`"the server type "cx22" is out of stock"`, `"(.+)"`},
 	{"FIELDS", "fields of a reply in quotes, by their paths in the cloud's API, with commas between", `"instances.status"`,
 		`"([A-Za-z_]+(?:[.,][A-Za-z_]+)*)"`},
 	{"FIELD=VALUE", "a field of a reply in quotes, by its path in the cloud's API, and its value: a number, true, false or text",
 		`"servers.status=unknown"`, `"([A-Za-z_]+(?:\.[A-Za-z_]+)*=[^"]*)"`},
 	{"STATUS", "an HTTP status that is an error, 400 to 599", "503", `([45]\d\d)`},
-	{"FOR-GROUP", `nothing, or: for servers of the group "NAME"`, ` for servers of the group "web"`,
-		`((?: for servers of the group "[^"]+")?)`},
+	{"FOR-GROUP", `nothing, or: for instances of the group "NAME" (of the Hetzner Cloud: servers)`, ` for instances of the group "web"`,
+		`((?: for (?:instances|servers) of the group "[^"]+")?)`},
 	{"OF-GROUP", `nothing, or: of the group "NAME"`, ` of the group "web"`, `((?: of the group "[^"]+")?)`},
 	{"IN-LOCATION", `nothing, or: in "LOCATION"`, ` in "fsn1"`, `((?: in "[^"]+")?)`},
 	{"WHEN", "nothing, or any of these in this order: `, once {PATTERN}` (an event of the history, as in symptoms), " +
@@ -102,6 +109,10 @@ var arguments = []Argument{
 	{"FILE", "a file in quotes, .yaml, .yml or .json, beside the feature", `"objects.yaml"`, `"([^"]+\.(?:yaml|yml|json))"`},
 	{"RECORD", `an event in words: "ACTOR" has sent "VERB" of "RESOURCE", or "SOURCE" has recorded "VERB" of "RESOURCE"; nodestorm ` +
 		`sentences --help says more`, `"cluster-autoscaler" has sent "delete" of "nodes"`, Record},
+	{"NEVER", `that an event does not occur: "ACTOR" never sends "VERB" of "RESOURCE", "ACTOR" is never refused "VERB" of "RESOURCE", or ` +
+		`"SOURCE" never records "VERB" of "RESOURCE"; since the start of the run with has never sent, been refused or recorded`,
+		`"cluster-autoscaler" never sends "delete" of "nodes"`, `((?:"[^"]+"|a client) (?:never (?:sends|records)|is never refused|` +
+			`has never (?:sent|been refused|recorded)) ` + calls + `)`},
 	{"VERSION", "a release, or a build of one's own such as v1.9.5-mine", "v1.9.5", `(v\d+\.\d+\.\d+(?:-[A-Za-z0-9._+-]+)?)`},
 }
 

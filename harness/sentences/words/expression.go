@@ -26,6 +26,21 @@ type Expression struct {
 // space before an argument that may be empty belongs to that. An expression that ends with a colon has a text below
 // its step.
 func New(source string) *Expression {
+	return build(source, func(a Argument) string { return a.pattern })
+}
+
+// Outlined is the expression of words in which <NAME> may be in the place of any argument, as in a Scenario Outline.
+func Outlined(source string) *Expression {
+	return build(source, func(a Argument) string {
+		if a.mayBeEmpty() || !strings.HasSuffix(a.pattern, ")") { // in quotes any text can be, and behind CPU is a word
+			return a.pattern
+		}
+		return strings.TrimSuffix(a.pattern, ")") + `|<[^<>"]+>)`
+	})
+}
+
+// build makes an expression, with the patterns of arguments as they are to be.
+func build(source string, of func(Argument) string) *Expression {
 	e := &Expression{}
 	var pattern, shown, example strings.Builder
 	say := func(p, w, x string) { pattern.WriteString(p); shown.WriteString(w); example.WriteString(x) }
@@ -36,7 +51,7 @@ func New(source string) *Expression {
 			if a.mayBeEmpty() {
 				space = " "
 			}
-			say(a.pattern, space+a.shown(), a.Example)
+			say(of(a), space+a.shown(), a.Example)
 			e.Arguments = append(e.Arguments, a)
 			rest = after
 			continue
@@ -56,7 +71,7 @@ func New(source string) *Expression {
 			inside, after, _ := strings.Cut(rest[1:], ")")
 			options := strings.Split(inside, "|")
 			a := Argument{inside, "one of these words", options[0], `(` + alternatives(options) + `)`}
-			say(a.pattern, a.Name, a.Example)
+			say(of(a), a.Name, a.Example)
 			e.Arguments = append(e.Arguments, a)
 			rest = after
 		default:

@@ -76,14 +76,14 @@ func apart(text, sentence string) int {
 	words := strings.Fields(sentence)
 	shape := moments.ReplaceAllString(text, " WHEN")
 	if m := chosen.FindStringSubmatch(shape); m != nil {
-		shape = "EVERY-" + strings.ToUpper(m[1]) + shape[len(m[0]):]
+		shape = "EVERY-" + strings.ToUpper(strings.Replace(m[1], "server", "instance", 1)) + shape[len(m[0]):]
 	}
 	return min(distance(strings.Fields(text), words), distance(strings.Fields(shape), words))
 }
 
 var (
 	chosen = regexp.MustCompile(`^(?:every|the first|the \d+\w+|each of the first \d+) (?:\w+ )*?` +
-		`(node|call|action|server|machine)s?\b(?: from the \w+ on)?`)
+		`(node|call|action|instance|server|machine)s?\b(?: from the \w+ on)?`)
 	moments = regexp.MustCompile(`(?:, (?:once \{.*\}|from \S+ on|for \S+|with probability \S+))+$`)
 )
 

@@ -24,7 +24,7 @@ func TestExpressions(t *testing.T) {
 			`every CALL of "update,patch nodes" to the API server`,
 			map[string]string{`every CALL of "get nodes" to the API server`: "get nodes"}},
 		{`EVERY-CALL "CLOUD-CALL" to the cloud FOR-GROUP is lost WHEN`, `EVERY-CALL "CLOUD-CALL" to the cloud FOR-GROUP is lost WHEN`,
-			`the first call "create servers" to the cloud for servers of the group "web" is lost, from 30s on, for 5m`, map[string]string{
+			`the first call "create servers" to the cloud for instances of the group "web" is lost, from 30s on, for 5m`, map[string]string{
 				`every call "list servers" to the cloud is lost`:                                           "every call|list servers||",
 				`every call "a b" to the cloud for servers of the group "c" is lost, with probability 0.5`: `every call|a b| for servers of the group "c"|, with probability 0.5`,
 				`every call "list servers" to the cloud  is lost`:                                          "!",

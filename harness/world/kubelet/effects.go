@@ -43,7 +43,7 @@ type effect interface {
 type RuntimeDown struct{}
 
 var _ = theKubelet.Add("runtimeDown", RuntimeDown{},
-	fault.Say("gets no answer of its container runtime")).Called("the container runtime does not answer")
+	fault.Say("is not answered by its container runtime")).Called("the container runtime does not answer")
 
 func (RuntimeDown) begin(m *Machines, b *machine, a *armed) error {
 	m.awaitNotReady(a)

@@ -129,8 +129,8 @@ type Hold struct {
 	For lapse.Duration `json:"for,omitzero"`
 }
 
-var _ = calls.Add("hold", Hold{}, fault.Say("is done, and its answer held back for DURATION", "for")).
-	Draws(drawnCall, "is done, and its answer held back for 10s")
+var _ = calls.Add("hold", Hold{}, fault.Say("is carried out, but its response is held back for DURATION", "for")).
+	Draws(drawnCall, "is carried out, but its response is held back for 10s")
 
 func (a Hold) after(c *call, by *armed, resp *http.Response) error {
 	c.proxy.tookEffect(c, by, map[string]any{"code": resp.StatusCode})
@@ -142,8 +142,8 @@ func (a Hold) after(c *call, by *armed, resp *http.Response) error {
 // is reset, as Drop does, and it cannot know whether the call was done.
 type Lose struct{}
 
-var _ = calls.Add("lose", Lose{}, fault.Say("is done, and its answer lost")).
-	Draws(drawnCall, "is done, and its answer lost")
+var _ = calls.Add("lose", Lose{}, fault.Say("is carried out, but its response is lost")).
+	Draws(drawnCall, "is carried out, but its response is lost")
 
 func (Lose) after(c *call, by *armed, resp *http.Response) error {
 	c.proxy.tookEffect(c, by, map[string]any{"code": resp.StatusCode})

@@ -27,7 +27,7 @@ type OtherWriter struct {
 // Annotation is what the other writer sets, to a new value each time.
 const Annotation = "apifault.nodestorm/other-writer"
 
-var _ = calls.Add("otherWriter", OtherWriter{}, fault.Say("meets another writer of its object")).Called("other writer")
+var _ = calls.Add("otherWriter", OtherWriter{}, fault.Say("finds its object updated by another client")).Called("other writer")
 
 // Check implements fault.Checker.
 func (OtherWriter) Check(f fault.Fault) error {

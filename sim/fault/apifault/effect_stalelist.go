@@ -21,7 +21,7 @@ import (
 // send no list.
 type StaleList struct{}
 
-var _ = lists.Add("staleList", StaleList{}, fault.Say("lists what there was when this began")).Called("stale list")
+var _ = lists.Add("staleList", StaleList{}, fault.Say("gets a list that is frozen from the start of the fault")).Called("stale list")
 
 // Check implements fault.Checker.
 func (StaleList) Check(f fault.Fault) error { return onlyVerbs(f, "staleList", "list") }

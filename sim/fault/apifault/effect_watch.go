@@ -15,8 +15,8 @@ type Freeze struct {
 	For lapse.Duration `json:"for,omitzero"`
 }
 
-var _ = watches.Add("freeze", Freeze{}, fault.Say("goes silent for DURATION", "for")).
-	Draws(drawnWatch, "goes silent for 1m")
+var _ = watches.Add("freeze", Freeze{}, fault.Say("delivers nothing for DURATION", "for")).
+	Draws(drawnWatch, "delivers nothing for 1m")
 
 // Check implements fault.Checker.
 func (Freeze) Check(f fault.Fault) error { return onlyVerbs(f, "freeze", "watch") }

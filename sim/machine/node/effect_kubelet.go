@@ -17,8 +17,8 @@ func (k *kubelet) heartbeatMissed(a *armed, now time.Time) bool {
 // Ready=Unknown after its node-monitor-grace-period (50 s in 1.34).
 type HeartbeatsStop struct{}
 
-var _ = anyNode.Add("heartbeatsStop", HeartbeatsStop{}, fault.Say("is not heard of")).Called("heartbeats stop").
-	Draws("{nodes}", "is not heard of")
+var _ = anyNode.Add("heartbeatsStop", HeartbeatsStop{}, fault.Say("stops sending heartbeats")).Called("heartbeats stop").
+	Draws("{nodes}", "stops sending heartbeats")
 
 func (HeartbeatsStop) cut() {}
 
@@ -49,7 +49,7 @@ type KubeletRestarts struct {
 var _ = anyNode.Add("kubeletRestarts", KubeletRestarts{},
 	fault.Say("has its kubelet restarted, which is down for DURATION and reports Ready DURATION later", "down",
 		"settle").At("SINCE")).Called("kubelet restart").
-	DrawsLasting("the first further simulated node has its kubelet restarted, which is down for",
+	DrawsLasting("the first new simulated node has its kubelet restarted, which is down for",
 		"20s and reports Ready 10s later, from 1m on", "2m and reports Ready 10s later, from 1m on")
 
 // Check implements fault.Checker.

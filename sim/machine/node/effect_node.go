@@ -42,7 +42,7 @@ func (e TaintStays) recovered(k *kubelet, _ *armed, _ time.Time) bool {
 type NodeDeleted struct{}
 
 var _ = anyNode.Add("nodeDeleted", NodeDeleted{}, fault.Say("has its Node deleted").At("SINCE")).Called("node object deleted").
-	DrawsLasting("the first further simulated node has its Node deleted, from", "1m on", "3m on")
+	DrawsLasting("the first new simulated node has its Node deleted, from", "1m on", "3m on")
 
 // Check implements fault.Checker.
 func (NodeDeleted) Check(f fault.Fault) error { return endless(f) }

@@ -10,12 +10,12 @@ Feature: A machine whose Node is not ready yet is still the machine the pod wait
   # runs as well: nodestorm run SCENARIO-ID.feature --target karpenter@v1.6.4
   @SCENARIO-ID
   Scenario: A Node that needs two and a half minutes to become Ready
-    Given a cluster whose API server adds no default tolerations
+    Given a cluster without the admission plugin DefaultTolerationSeconds
     # Without another Ready Node, Kubernetes itself evicts nothing and taints nothing.
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 30s after their launch and are Ready 2m30s later
     And Karpenter with a NodePool "default"
     When a Deployment "web" of 1 pod that requests 1 CPU is created
     # A Then waits for a span of virtual time, which passes in seconds.
-    Then no more than 1 NodeClaim is created within 5m
+    Then 5m from now, exactly 1 NodeClaim has been created since the start
     And a pod of the Deployment "web" is Running within 5m

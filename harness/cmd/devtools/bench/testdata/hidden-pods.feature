@@ -7,7 +7,7 @@ Feature: Instances that cannot be had do not hide a pod that waits, in a large c
   Scenario: The failed instance cannot be deleted, and one of nine other groups has room
     Given a cluster
     And a cloud of node groups
-    And these nodes:
+    And these Ready Nodes:
       | name    | type | taints                                           |
       | control | tiny | node-role.kubernetes.io/control-plane:NoSchedule |
     And these node groups:
