@@ -48,6 +48,8 @@ type Config struct {
 	Durations map[string]time.Duration
 	// CheckFault finds what is wrong with a fault before it is armed, by the wire API's calls. Nil means nothing is.
 	CheckFault func(fault.Fault) error
+	// Keeps is how long instances that are gone are still listed, as Gone. Zero: not at all.
+	Keeps time.Duration
 	// State is what Save returned, to go on from. Nil means an empty project.
 	State []byte
 }
@@ -92,6 +94,7 @@ type Cloud struct {
 	reported int       // changes before those
 	watchers map[int]watcher
 	watches  int
+	hearers  []func(*Tx, string, *Instance)
 }
 
 // watcher gets the changes from a number on.
@@ -232,6 +235,14 @@ func (c *Cloud) Watch(f func(Change)) (stop func()) {
 		defer calling.Unlock()
 		ended = true
 	}
+}
+
+// Hear has f called for each record of an instance that goes to the history from now on, with its verb, within the transaction
+// that makes it. f must not change the cloud.
+func (c *Cloud) Hear(f func(tx *Tx, verb string, i *Instance)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hearers = append(c.hearers, f)
 }
 
 // Inject arms a fault. One with a When needs a history.Log as Config.Recorder.

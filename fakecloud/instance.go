@@ -39,6 +39,8 @@ type Instance struct {
 	Spot bool
 	// Interrupted is when the cloud takes it back. Zero: that has not been announced.
 	Interrupted time.Time `json:",omitzero"`
+	// Ended is when it was gone. Zero: it is there.
+	Ended time.Time `json:",omitzero"`
 	// Failure is why it could not be created, of an instance of a Group. Nil: it could, or may yet.
 	Failure *Failure
 	// RebuildProtected refuses rebuilding.
@@ -100,6 +102,7 @@ type Spec struct {
 	IPv4, IPv6     bool
 	IPv4ID, IPv6ID int64 // existing primary IPs; zero: a new one
 	Networks       []int64
+	Subnet         netip.Prefix // of the networks, where its addresses are to be; zero: any of its zone
 	Firewalls      []int64
 	SSHKeys        []int64
 	Volumes        []int64
@@ -126,7 +129,7 @@ func (tx *Tx) Create(spec Spec) (*Instance, *Action, []*Action, error) {
 	if err := tx.checkSupply(spec); err != nil {
 		return nil, nil, nil, err
 	}
-	attachments, err := tx.reserve(spec.Networks, tx.c.cfg.Catalogue.Location(spec.Location).NetworkZone)
+	attachments, err := tx.reserve(spec.Networks, tx.c.cfg.Catalogue.Location(spec.Location).NetworkZone, spec.Subnet)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -287,9 +290,26 @@ func (tx *Tx) Remove(id int64) {
 	tx.move(id, Gone)
 	// mutant: a deleted instance stays
 	tx.Instances.Delete(id)
+	tx.keep(*i)
 	for _, a := range tx.running(id) {
 		tx.fail(a.ID, Failure{"action_failed", "Action failed"})
 	}
+}
+
+// keep has an instance that is gone listed for a while.
+func (tx *Tx) keep(i Instance) {
+	if tx.c.cfg.Keeps <= 0 {
+		return
+	}
+	i.State, i.Ended = Gone, tx.now
+	tx.Ended.Put(i)
+	tx.forgetEnded(&i)
+}
+
+// forgetEnded ends the time in which an instance is listed that is gone.
+func (tx *Tx) forgetEnded(i *Instance) {
+	id := i.ID
+	tx.at(i.Ended.Add(tx.c.cfg.Keeps), func() { tx.Ended.Delete(id) })
 }
 
 // move brings an instance into a state and records it.
@@ -339,6 +359,9 @@ func (tx *Tx) recordInstance(i *Instance, verb string) {
 		At: tx.now, Source: history.Cloud, Verb: verb, Actor: "fakecloud",
 		Object: history.Object{Resource: "instances", Name: i.Name}, Detail: detail,
 	})
+	for _, hear := range tx.c.hearers {
+		hear(tx, verb, i)
+	}
 }
 
 // Rebuild puts an image on an instance again. UserData nil keeps what it has.

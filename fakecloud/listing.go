@@ -8,12 +8,25 @@ import (
 )
 
 // ListInstances returns all instances as a listing shows them, which faults make Stale, or have some
-// Missing in. Call is what they are matched with.
+// Missing in, and after them those that are gone and still listed. Call is what they are matched with.
 func (tx *Tx) ListInstances(call cloudfault.Call) []*Instance {
 	all := tx.Instances.All()
 	for _, hit := range tx.c.faults.Active(cloudfault.Listing) {
 		if e, ok := hit.Effect.(cloudfault.Stales); ok && hit.Fits(call) {
 			all = tx.stale(hit, e, call, all)
+		}
+	}
+	listed := map[int64]bool{}
+	if tx.Ended.Len() > 0 {
+		for _, i := range all {
+			listed[i.ID] = true
+		}
+		all = slices.Clone(all)
+	}
+	for _, i := range tx.Ended.All() {
+		// mutant: an instance that is gone is listed twice
+		if !listed[i.ID] {
+			all = append(all, i)
 		}
 	}
 	return LeaveOut(tx, all, func(i *Instance) (cloudfault.Call, time.Time) {

@@ -21,6 +21,27 @@ type Subnet struct {
 	Range     netip.Prefix
 	Zone      string
 	VSwitchID int64
+	// Name and Labels are a subnet's own, in clouds that have such.
+	Name   string            `json:",omitempty"`
+	Labels map[string]string `json:",omitempty"`
+	// Reserved is how many of its first addresses the cloud keeps, and its last one. Zero means two.
+	Reserved int `json:",omitempty"`
+}
+
+// first is the first address that can be had.
+func (s Subnet) first() netip.Addr {
+	ip := s.Range.Masked().Addr()
+	for range s.reserved() {
+		ip = ip.Next()
+	}
+	return ip
+}
+
+func (s Subnet) reserved() int {
+	if s.Reserved > 0 {
+		return s.Reserved
+	}
+	return 2 // the network's, and the subnet's gateway
 }
 
 // Route sends traffic for a destination to an address in the network.
@@ -41,15 +62,30 @@ func (tx *Tx) FreeIP(n *Network, zone string, subnet netip.Prefix) (ip netip.Add
 		if s.Zone != zone || (subnet.IsValid() && s.Range != subnet) {
 			continue
 		}
-		// The first address is the network's, the second is kept for the subnet's gateway.
 		last := lastIP(s.Range)
-		for ip := s.Range.Masked().Addr().Next().Next(); s.Range.Contains(ip) && ip != last; ip = ip.Next() {
+		for ip := s.first(); s.Range.Contains(ip) && ip != last; ip = ip.Next() {
 			if !taken[ip] {
 				return ip, true
 			}
 		}
 	}
 	return netip.Addr{}, false
+}
+
+// FreeIPs is how many addresses of each subnet of the network are free, by their ranges.
+func (tx *Tx) FreeIPs(n *Network) map[netip.Prefix]int {
+	free := map[netip.Prefix]int{}
+	taken := tx.taken(n.ID)
+	for _, s := range n.Subnets {
+		left := 1<<(32-s.Range.Bits()) - s.reserved() - 1
+		for ip := range taken {
+			if s.Range.Contains(ip) {
+				left--
+			}
+		}
+		free[s.Range] = max(0, left)
+	}
+	return free
 }
 
 // HasFree reports whether ip lies in a subnet of the network and is free.
@@ -105,11 +141,11 @@ func (tx *Tx) NewAttachment(network int64, ip netip.Addr, aliases []netip.Addr) 
 	}
 }
 
-// reserve finds addresses in networks.
-func (tx *Tx) reserve(networks []int64, zone string) ([]Attachment, error) {
+// reserve finds addresses in networks, in the subnet if there is one.
+func (tx *Tx) reserve(networks []int64, zone string, subnet netip.Prefix) ([]Attachment, error) {
 	var all []Attachment
 	for _, id := range networks {
-		ip, ok := tx.FreeIP(tx.Networks.Get(id), zone, netip.Prefix{})
+		ip, ok := tx.FreeIP(tx.Networks.Get(id), zone, subnet)
 		if !ok {
 			return nil, Errorf("no_subnet_available", "no subnet or IP available in network %d", id)
 		}
@@ -218,4 +254,14 @@ func (tx *Tx) release(i *Instance) {
 
 func without(ids []int64, id int64) []int64 {
 	return slices.DeleteFunc(slices.Clone(ids), func(other int64) bool { return other == id })
+}
+
+// Retag replaces the labels of the subnet of that name.
+func (n *Network) Retag(subnet string, labels map[string]string) {
+	n.Subnets = slices.Clone(n.Subnets)
+	for k := range n.Subnets {
+		if n.Subnets[k].Name == subnet {
+			n.Subnets[k].Labels = labels
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 // Tx is the cloud as one call sees it and changes it.
 type Tx struct {
 	Instances       *Table[Instance]
+	Ended           *Table[Instance] // that are gone, and still listed
 	Groups          *Table[Group]
 	Actions         *Table[Action]
 	Images          *Table[Image]
@@ -48,6 +49,7 @@ func newTx(c *Cloud) *Tx {
 		live: map[int64][]int64{}, hits: map[int64]pendingHit{}, struck: map[strike]bool{}, deleting: map[int64]State{},
 	}
 	tx.Instances = newTable[Instance](func() { changed(); tx.remember() })
+	tx.Ended = newTable[Instance](changed)
 	tx.Groups = newTable[Group](changed)
 	tx.Actions = newTable[Action](func() {})
 	tx.Images = newTable[Image](changed)
@@ -82,6 +84,16 @@ func (tx *Tx) Password() string {
 	text := make([]byte, 20)
 	for i := range text {
 		text[i] = letters[tx.random.IntN(len(letters))]
+	}
+	return string(text)
+}
+
+// Hex is a text of n hexadecimal digits, new ones of the seed's.
+func (tx *Tx) Hex(n int) string {
+	const digits = "0123456789abcdef"
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = digits[tx.random.IntN(len(digits))]
 	}
 	return string(text)
 }

@@ -17,6 +17,7 @@ const (
 	Action                 // in an action's life: Worker
 	Instance               // in an instance's life: Striker
 	Supply                 // in what the cloud offers: Supplier
+	Launch                 // in the launch of one of the instances that a call asks for: Launcher
 	Growth                 // in what the cloud does to bring a group to its target size: Withholder
 	Shrinkage              // in the deletion of a group's instances by their names: Leaver
 )
@@ -36,6 +37,8 @@ func pointOf(e fault.Effect) Point {
 		return Instance
 	case Supplier:
 		return Supply
+	case Launcher:
+		return Launch
 	case Withholder:
 		return Growth
 	}
@@ -117,6 +120,11 @@ type Supplier interface {
 	Lacks(serverType, location, capacity string) bool
 	// Withdrawn reports whether that is announced, and for good.
 	Withdrawn() bool
+}
+
+// Launcher has an instance not launched, and says why; without a code, nothing is said of why.
+type Launcher interface {
+	Unlaunched() (code, message string)
 }
 
 // Withholder has an instance not created that a group lacks.

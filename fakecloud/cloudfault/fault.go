@@ -1,5 +1,5 @@
 // Package cloudfault holds what can go wrong in a cloud, as effects of faults (sim/fault). The cloud and its wire APIs
-// ask it at eight points, and have the effects carried out there.
+// ask it at nine points, and have the effects carried out there.
 //
 //	before the call            Refuse, RateLimit, Hang, Delay
 //	after it, before the reply LoseReply, AlterReply
@@ -7,6 +7,7 @@
 //	in an action's life        ActionHangs, ActionTakes, ActionFails
 //	in an instance's life      TurnsOff, Vanishes, Interrupted
 //	in the supply              Unavailable, Retired
+//	in a launch                NotLaunched
 //	in a group's growth        NotCreated
 //	in its shrinkage           HalfDeleted
 //
@@ -28,16 +29,17 @@ import (
 var Faults = &fault.List{
 	Name: "faults", About: "the cloud", Match: Match{}, Within: "match",
 	Order: "refuse rateLimit hang delay alterReply loseReply stale partial missing actionHangs actionTakes actionFails " +
-		"turnsOff vanishes interrupted notCreated halfDeleted unavailable retired",
+		"turnsOff vanishes interrupted notLaunched notCreated halfDeleted unavailable retired",
 }
 
 // What sentences are about.
 var (
-	calls = Faults.Subject(`EVERY-CALL "CLOUD-CALL" to the cloud FOR-GROUP`, "", "match.operation", "match.group")
-	lists = Faults.Subject(`EVERY-CALL "CLOUD-LIST" to the cloud FOR-GROUP`, "", "match.operation", "match.group")
-	work  = Faults.Subject(`EVERY-ACTION "ACTION" in the cloud FOR-GROUP`, "", "match.operation", "match.group")
-	lives = Faults.Subject(`EVERY-INSTANCE OF-GROUP`, "", "match.group")
-	offer = Faults.Subject(`the [server|instance] type`)
+	calls    = Faults.Subject(`EVERY-CALL "CLOUD-CALL" to the cloud FOR-GROUP`, "", "match.operation", "match.group")
+	lists    = Faults.Subject(`EVERY-CALL "CLOUD-LIST" to the cloud FOR-GROUP`, "", "match.operation", "match.group")
+	work     = Faults.Subject(`EVERY-ACTION "ACTION" in the cloud FOR-GROUP`, "", "match.operation", "match.group")
+	lives    = Faults.Subject(`EVERY-INSTANCE OF-GROUP`, "", "match.group")
+	launches = Faults.Subject(`EVERY-INSTANCE OF-TYPE IN-LOCATION`, "", "match.type", "match.location")
+	offer    = Faults.Subject(`the [server|instance] type`)
 )
 
 // Match says what a fault acts on. Each field is a pattern as of path.Match; empty
@@ -51,16 +53,37 @@ type Match struct {
 	Group string `json:"group"`
 	// Instance is the name of that instance.
 	Instance string `json:"instance"`
+	// Type, Location, Subnet and Capacity ("spot" or "on-demand") are what a call asks for that launches instances. One that is
+	// content with several is meant if one of them fits.
+	Type     string `json:"type"`
+	Location string `json:"location"`
+	Subnet   string `json:"subnet"`
+	Capacity string `json:"capacity"`
+	// Name is that of what else the call is about: a launch template, a profile, a parameter.
+	Name string `json:"name"`
+	// DryRun is "true" for calls that only ask whether they would succeed, and "false" for others.
+	DryRun string `json:"dryRun"`
 }
 
 // Check implements fault.Match.
 func (m Match) Check() error {
-	for field, pattern := range map[string]string{"operation": m.Operation, "group": m.Group, "instance": m.Instance} {
+	for field, pattern := range m.patterns() {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return fmt.Errorf("field match.%s %q is no pattern: brackets must be closed", field, pattern)
 		}
 	}
+	if m.DryRun != "" && m.DryRun != "true" && m.DryRun != "false" {
+		return fmt.Errorf("field match.dryRun is %q: want true or false", m.DryRun)
+	}
 	return nil
+}
+
+// patterns are the fields by their keys.
+func (m Match) patterns() map[string]string {
+	return map[string]string{
+		"operation": m.Operation, "group": m.Group, "instance": m.Instance, "type": m.Type, "location": m.Location, "subnet": m.Subnet,
+		"capacity": m.Capacity, "name": m.Name,
+	}
 }
 
 // One implements fault.Match.
@@ -68,11 +91,15 @@ func (Match) One() string { return "" }
 
 // Call is what a fault is matched with.
 type Call struct {
-	Operation, Group, Instance string
+	Operation, Group, Instance             string
+	Type, Location, Subnet, Capacity, Name string
+	DryRun                                 bool
 }
 
 func (m Match) fits(c Call) bool {
-	return fits(m.Operation, c.Operation) && fits(m.Group, c.Group) && fits(m.Instance, c.Instance)
+	return fits(m.Operation, c.Operation) && fits(m.Group, c.Group) && fits(m.Instance, c.Instance) && fits(m.Type, c.Type) &&
+		fits(m.Location, c.Location) && fits(m.Subnet, c.Subnet) && fits(m.Capacity, c.Capacity) && fits(m.Name, c.Name) &&
+		(m.DryRun == "" || (m.DryRun == "true") == c.DryRun)
 }
 
 func fits(pattern, text string) bool {
@@ -108,7 +135,7 @@ func Check(f fault.Fault, operations []string) error {
 		return nil
 	}
 	point, called := pointOf(f.Effect), Faults.Called(f.Effect)
-	if !slices.Contains([]Point{Before, After, Listing, Action}, point) {
+	if !slices.Contains([]Point{Before, After, Listing, Action, Launch}, point) {
 		return fmt.Errorf("fault %q: field match.operation %q: %s does not act on calls; leave it empty", f.Name, match.Operation, called)
 	}
 	var possible []string

@@ -96,7 +96,7 @@ func readArgument(f map[string]any, argument, field, text string) error {
 	case "FIELD=VALUE":
 		name, value, _ := strings.Cut(text, "=")
 		setField(f, field, map[string]any{name: valueOf(value)})
-	case "FOR-GROUP", "OF-GROUP", "IN-LOCATION":
+	case "FOR-GROUP", "OF-GROUP", "OF-TYPE", "IN-LOCATION":
 		if _, inside, ok := strings.Cut(text, `"`); ok {
 			setField(f, field, strings.TrimSuffix(inside, `"`))
 		}

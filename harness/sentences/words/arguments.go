@@ -85,6 +85,7 @@ var arguments = []Argument{
 	{"FOR-GROUP", `nothing, or: for instances of the group "NAME" (of the Hetzner Cloud: servers)`, ` for instances of the group "web"`,
 		`((?: for (?:instances|servers) of the group "[^"]+")?)`},
 	{"OF-GROUP", `nothing, or: of the group "NAME"`, ` of the group "web"`, `((?: of the group "[^"]+")?)`},
+	{"OF-TYPE", `nothing, or: of the type "NAME"`, ` of the type "m5.large"`, `((?: of the type "[^"]+")?)`},
 	{"IN-LOCATION", `nothing, or: in "LOCATION"`, ` in "fsn1"`, `((?: in "[^"]+")?)`},
 	{"WHEN", "nothing, or any of these in this order: `, once {PATTERN}` (an event of the history, as in symptoms), " +
 		"`, from DURATION on` (since then), `, for DURATION`, `, with probability 0.3`", ", from 30s on, for 5m",

@@ -1,0 +1,148 @@
+// Package api carries out the calls of AWS's services on a fakecloud.Cloud: who called is checked, the request is read, faults do
+// what they have in store, the operation is done in one transaction, and the history gets it, with source "cloud" and the
+// operation as verb. Which services and operations there are is said by others.
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/aws/wire"
+	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/sim/history"
+)
+
+// Service is one of AWS's.
+type Service struct {
+	// Name is what signatures are for, as "ec2"; Hosts are those that serve it.
+	Name  string
+	Hosts []string
+	wire.Protocol
+	// Version and Namespace are those of query protocols, Target what JSON's header has before the operation.
+	Version, Namespace, Target string
+	// Region is the one that signatures are for.
+	Region     string
+	Operations []Operation
+}
+
+// Operation is one call of a service.
+type Operation struct {
+	// Name is AWS's, as faults and the history have it, and Words what sentences say.
+	Name, Words string
+	// Method and Path are those of restJson; the path has its parameter in braces at its end.
+	Method, Path string
+
+	request func() any
+	handle  func(*Call, any) (any, error)
+	about   func(*Call, any) About
+}
+
+// About is what a call is about, and what it asks for in the words of records.
+type About struct {
+	Instances []string
+	Wants     map[string]any
+	// Matches are what faults are matched with, where there is more to it than the instances.
+	Matches []cloudfault.Call
+}
+
+// Does is an operation whose request is an In, and whose answer an Out.
+func Does[In, Out any](name, words string, handle func(*Call, *In) (*Out, error)) Operation {
+	return Operation{
+		Name: name, Words: words, request: func() any { return new(In) },
+		handle: func(c *Call, in any) (any, error) {
+			out, err := handle(c, in.(*In))
+			return out, err
+		},
+	}
+}
+
+// With has an operation say what a call is about.
+func With[In any](op Operation, about func(*Call, *In) About) Operation {
+	op.about = func(c *Call, in any) About { return about(c, in.(*In)) }
+	return op
+}
+
+// Wait is the error of an operation that has no answer yet: it is done again at Until, or when Woken is closed before.
+type Wait struct {
+	Until time.Time
+	Woken <-chan struct{}
+}
+
+func (*Wait) Error() string { return "there is no answer yet" }
+
+// Config says what is served. Cloud and Services are required.
+type Config struct {
+	Cloud    *fakecloud.Cloud
+	Services []Service
+	// Keys are the secrets of those who may call, by the IDs of their keys.
+	Keys map[string]string
+}
+
+// Handler serves them.
+type Handler struct {
+	Config
+	others   *history.Strangers
+	requests atomic.Uint64
+}
+
+// New returns a Handler.
+func New(cfg Config) *Handler {
+	return &Handler{Config: cfg, others: history.CountStrangers(cfg.Cloud.Recorder(), "the cloud's API")}
+}
+
+// Strangers are those who came without a key.
+func (h *Handler) Strangers() *history.Strangers { return h.others }
+
+// find is the service that a request is for: by its host, or else by the service that it is signed for, by the header of JSON
+// protocols, or by its path. Without any of them it is EC2, as the first of all.
+func (h *Handler) find(r *http.Request, s wire.Signature) *Service {
+	host := r.Host
+	if k := strings.LastIndexByte(host, ':'); k > 0 {
+		host = host[:k]
+	}
+	if k := slices.IndexFunc(h.Services, func(of Service) bool { return slices.Contains(of.Hosts, host) }); k >= 0 {
+		return &h.Services[k]
+	}
+	target, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	for _, is := range []func(*Service) bool{
+		func(of *Service) bool { return of.Name == s.Service },
+		func(of *Service) bool { return target != "" && of.Target == target },
+		func(of *Service) bool { return of.Protocol == wire.RESTJSON && of.routed(r) != nil },
+	} {
+		if k := slices.IndexFunc(h.Services, func(of Service) bool { return is(&of) }); k >= 0 {
+			return &h.Services[k]
+		}
+	}
+	return &h.Services[0]
+}
+
+// routed is the operation of method and path, or nil.
+func (s *Service) routed(r *http.Request) *Operation {
+	for k := range s.Operations {
+		op := &s.Operations[k]
+		prefix, _, _ := strings.Cut(op.Path, "{")
+		rest, is := strings.CutPrefix(r.URL.Path, prefix)
+		if is && op.Method == r.Method && rest != "" && !strings.Contains(rest, "/") {
+			return op
+		}
+	}
+	return nil
+}
+
+func (s *Service) named(name string) *Operation {
+	k := slices.IndexFunc(s.Operations, func(op Operation) bool { return op.Name == name })
+	if k < 0 {
+		return nil
+	}
+	return &s.Operations[k]
+}
+
+// requestID is that of the next request.
+func (h *Handler) requestID() string {
+	return fmt.Sprintf("00000000-0000-4000-8000-%012x", h.requests.Add(1))
+}

@@ -1,0 +1,209 @@
+// Package aws serves a fakecloud.Cloud on AWS's own wire API, as far as Karpenter for AWS calls it: EC2, IAM, SSM, SQS, EKS, the
+// price list and STS, in one handler for all hosts of a region.
+//
+//	wire      protocols and signatures           api   a call: faults, transaction, history
+//	offer     instance types, prices, images     ec2   EC2's operations
+//
+// It decides nothing that other clouds have as well: instances, subnets and supply are fakecloud's. Launch templates, instance
+// profiles, parameters and queues are AWS's alone, and kept here, in memory.
+//
+// What AWS does beyond its documentation cannot be known here: in what order it finds errors, their very texts, how long it
+// takes. Where that matters, the code says what is assumed.
+package aws
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2"
+	"nodestorm/fakecloud/aws/offer"
+	"nodestorm/fakecloud/aws/wire"
+	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/sim/fault"
+	"nodestorm/sim/history"
+)
+
+// Region is the one that is served where nothing else is said.
+const Region = "us-west-2"
+
+// pricingRegion is that of the price list for most regions.
+const pricingRegion = "us-east-1"
+
+// Config says what a Server works with. Cloud, Keys and Account are required.
+type Config struct {
+	// Cloud is what it serves. Its catalogue is Catalogue's, see Settings.
+	Cloud *fakecloud.Cloud
+	// Region has zones a, b and c. Empty means us-west-2.
+	Region string
+	// Account is the number of whom all belongs to, of 12 digits.
+	Account string
+	// Keys are the secrets of access keys, by the keys' IDs.
+	Keys map[string]string
+	// Cluster is what EKS says of the only cluster.
+	Cluster Cluster
+	// Queue is the name of the queue of interruptions. Empty: there is none.
+	Queue string
+	// Role is the name of the role that nodes can have. Empty means KarpenterNodeRole-CLUSTER.
+	Role string
+}
+
+// Cluster is one of EKS.
+type Cluster struct {
+	Name, Endpoint string
+	// CABundle is its authority's certificate as PEM, in base64.
+	CABundle string
+	// ServiceCIDR is the range of its Services, Version that of Kubernetes as in "1.34".
+	ServiceCIDR, Version string
+}
+
+// Server serves the API. It is an http.Handler; its methods are safe for concurrent use.
+type Server struct {
+	*api.Handler
+	ec2      *ec2.Service
+	profiles *profiles
+	queue    *queue
+}
+
+var accountNumber = regexp.MustCompile(`^[0-9]{12}$`)
+
+// New returns a Server. The account has a VPC with a subnet in each zone, a security group, a role for nodes and AWS's images.
+func New(cfg Config) (*Server, error) {
+	if cfg.Region == "" {
+		cfg.Region = Region
+	}
+	if cfg.Role == "" {
+		cfg.Role = "KarpenterNodeRole-" + cfg.Cluster.Name
+	}
+	switch {
+	case cfg.Cloud == nil || len(cfg.Keys) == 0:
+		return nil, errors.New("aws: Config wants a Cloud and Keys")
+	case !accountNumber.MatchString(cfg.Account):
+		return nil, fmt.Errorf("aws: account %q: want 12 digits", cfg.Account)
+	case cfg.Cloud.Catalogue().Location(cfg.Region+"a") == nil:
+		return nil, fmt.Errorf("aws: the cloud has no zone %sa: want one with the catalogue of that region", cfg.Region)
+	}
+	s := &Server{profiles: newProfiles(cfg), queue: newQueue(cfg)}
+	s.ec2 = ec2.New(ec2.Config{
+		Cloud: cfg.Cloud, Region: cfg.Region, Account: cfg.Account, Cluster: cfg.Cluster.Name, Version: cfg.Cluster.Version,
+		HasProfile: s.profiles.has,
+	})
+	s.Handler = api.New(api.Config{Cloud: cfg.Cloud, Keys: cfg.Keys, Services: s.services(cfg)})
+	return s, nil
+}
+
+// services are all that are served, EC2 first.
+func (s *Server) services(cfg Config) []api.Service {
+	all := []api.Service{
+		{
+			Name: "ec2", Protocol: wire.EC2Query, Version: "2016-11-15", Namespace: "http://ec2.amazonaws.com/doc/2016-11-15/",
+			Region: cfg.Region, Operations: s.ec2.Operations(),
+		},
+		{
+			Name: "iam", Protocol: wire.AWSQuery, Version: "2010-05-08", Namespace: "https://iam.amazonaws.com/doc/2010-05-08/",
+			Region: pricingRegion, Operations: s.profiles.operations(),
+		},
+		{
+			Name: "sts", Protocol: wire.AWSQuery, Version: "2011-06-15", Namespace: "https://sts.amazonaws.com/doc/2011-06-15/",
+			Region: cfg.Region, Operations: callers(cfg),
+		},
+		{Name: "ssm", Protocol: wire.JSON11, Target: "AmazonSSM", Region: cfg.Region, Operations: parameters(cfg)},
+		{Name: "sqs", Protocol: wire.JSON10, Target: "AmazonSQS", Region: cfg.Region, Operations: s.queue.operations()},
+		{Name: "eks", Protocol: wire.RESTJSON, Region: cfg.Region, Operations: clusters(cfg)},
+		{Name: "pricing", Protocol: wire.JSON11, Target: "AWSPriceListService", Region: pricingRegion, Operations: prices(cfg)},
+	}
+	for k := range all {
+		all[k].Hosts = hosts(all[k].Name, cfg.Region)
+	}
+	return all
+}
+
+// hosts are those of a service in a region.
+func hosts(service, region string) []string {
+	switch service {
+	case "iam":
+		return []string{"iam.amazonaws.com"}
+	case "pricing":
+		return []string{"api.pricing." + pricingRegion + ".amazonaws.com"}
+	}
+	return []string{service + "." + region + ".amazonaws.com"}
+}
+
+// Hosts are the names of all that are served in a region.
+func Hosts(region string) (all []string) {
+	for _, service := range []string{"ec2", "iam", "sts", "ssm", "sqs", "eks", "pricing"} {
+		all = append(all, hosts(service, region)...)
+	}
+	return all
+}
+
+// Close ends the count of strangers.
+func (s *Server) Close() error { return s.Strangers().Close() }
+
+// Catalogue is what is offered in us-west-2.
+func Catalogue() *fakecloud.Catalogue { return offer.Catalogue(Region) }
+
+// keepsEnded is how long terminated instances are listed ("Amazon EC2 User Guide, Terminate Amazon EC2 instances": "for a short
+// while, typically less than an hour").
+const keepsEnded = 55 * time.Minute
+
+// Settings are what a cloud of AWS has in its configuration; clock, seed and recorder are missing. The durations are in the order of
+// what users see: an instance is pending for some seconds, and shutting down for about half a minute.
+func Settings() fakecloud.Config {
+	return fakecloud.Config{
+		Catalogue: Catalogue(), GroupLabel: "karpenter.sh/nodepool", CheckFault: CheckFault, Keeps: keepsEnded,
+		Durations: map[string]time.Duration{
+			"create_server": time.Second, "start_server": 4 * time.Second, "attach_to_network": 0, "delete_server": 30 * time.Second,
+		},
+	}
+}
+
+// all are the operations of a server that serves nothing, for their names.
+func all() (ops []api.Operation) {
+	s := &Server{profiles: &profiles{}, queue: &queue{}, ec2: &ec2.Service{}}
+	for _, service := range s.services(Config{}) {
+		ops = append(ops, service.Operations...)
+	}
+	return ops
+}
+
+// Calls are the names of all calls, as the history has them.
+func Calls() (names []string) {
+	for _, op := range all() {
+		names = append(names, op.Name)
+	}
+	return names
+}
+
+// Operations are what faults match: all calls, and the commands of actions.
+func Operations() []string { return append(Calls(), "create_server", "start_server", "delete_server") }
+
+// CheckFault finds what is wrong with a fault of this API.
+func CheckFault(f fault.Fault) error { return cloudfault.Check(f, Operations()) }
+
+// Call is the name of the call that is meant by words such as "create fleets". Known are the words of all calls, for those that
+// mean none.
+func Call(said string) (name string, known []string) {
+	for _, op := range all() {
+		if op.Words == said {
+			return op.Name, nil
+		}
+		known = append(known, op.Words)
+	}
+	slices.Sort(known)
+	return "", known
+}
+
+var (
+	_ http.Handler       = (*Server)(nil)
+	_ *history.Strangers = nil
+)
+
+// lastOf is what comes after the last slash.
+func lastOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

@@ -1,0 +1,126 @@
+// Package ec2 has EC2's operations, as far as Karpenter calls them, on a fakecloud.Cloud. What EC2 alone has (launch templates, what an
+// instance was launched from, reservations) is kept here, in memory; instances, subnets and supply are the cloud's.
+//
+// Its errors have the codes of "Error codes for the Amazon EC2 API". Their texts, and which of several errors is found first, nobody
+// outside of AWS can know: here they are found in the order of the parameters' documentation.
+package ec2
+
+import (
+	"net/netip"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/offer"
+	"nodestorm/fakecloud/aws/wire"
+)
+
+// Config says whose EC2 it is.
+type Config struct {
+	Cloud *fakecloud.Cloud
+	// Region and Account are where it is, and whose. Cluster is the name in the tags of the default network, Version that of
+	// Kubernetes in the names of images.
+	Region, Account, Cluster, Version string
+	// HasProfile is the ARN of an instance profile, or empty. It is called within the cloud's Update.
+	HasProfile func(name string) (arn string)
+}
+
+// Service is EC2. It is used within the cloud's Update only.
+type Service struct {
+	Config
+	templates  []*template // by their age
+	machines   map[int64]*machine
+	types      map[string]*fakecloud.ServerType
+	launched   map[string][]int64 // instances by the client tokens of their launches
+	offered    []typeInfo
+	fleetCalls int
+}
+
+// New returns EC2. The account gets a VPC with a subnet in each zone and a security group, tagged for Karpenter to discover, unless
+// there is a VPC already.
+func New(cfg Config) *Service {
+	s := &Service{Config: cfg, machines: map[int64]*machine{}, types: map[string]*fakecloud.ServerType{}, launched: map[string][]int64{}}
+	catalogue := cfg.Cloud.Catalogue()
+	for k := range catalogue.ServerTypes {
+		t := &catalogue.ServerTypes[k]
+		s.types[t.Name] = t
+	}
+	_ = cfg.Cloud.Update(func(tx *fakecloud.Tx) error { // it returns no error
+		if tx.Networks.Len() == 0 {
+			s.addNetwork(tx)
+		}
+		return nil
+	})
+	return s
+}
+
+// vpcRange is that of the default VPC. Each zone has a subnet of 8,192 addresses in it.
+var vpcRange = netip.MustParsePrefix("10.0.0.0/16")
+
+// discovery is the tag by which Karpenter's own guide has NodeClasses find subnets and security groups.
+const discovery = "karpenter.sh/discovery"
+
+func (s *Service) addNetwork(tx *fakecloud.Tx) {
+	tags := func(name string) map[string]string { return map[string]string{"Name": name, discovery: s.Cluster} }
+	n := fakecloud.Network{Meta: tx.NewMeta("vpc-"+tx.Hex(17), map[string]string{"Name": s.Cluster}), Range: vpcRange}
+	for k := range offer.Zones {
+		zone := s.Region + offer.Zones[k:k+1]
+		at := netip.AddrFrom4([4]byte{10, 0, byte(32 * k), 0})
+		n.Subnets = append(n.Subnets, fakecloud.Subnet{
+			Type: "cloud", Name: "subnet-" + tx.Hex(17), Range: netip.PrefixFrom(at, 19), Zone: zone, Labels: tags(s.Cluster + "-" + zone),
+			Reserved: reservedIPs,
+		})
+	}
+	tx.Networks.Put(n)
+	tx.Firewalls.Put(fakecloud.Firewall{Meta: tx.NewMeta("sg-"+tx.Hex(17), tags(s.Cluster+"-nodes"))})
+}
+
+// reservedIPs are those at the beginning of a subnet that AWS keeps; it keeps the last one, too ("Subnet sizing": five addresses).
+const reservedIPs = 4
+
+// Operations are all that there are.
+func (s *Service) Operations() []api.Operation {
+	return []api.Operation{
+		api.Does("DescribeInstanceTypes", "describe instance_types", s.describeTypes),
+		api.Does("DescribeInstanceTypeOfferings", "describe instance_type_offerings", s.describeOfferings),
+		api.Does("DescribeSpotPriceHistory", "describe spot_prices", s.describeSpotPrices),
+		api.Does("DescribeAvailabilityZones", "describe zones", s.describeZones),
+		api.Does("DescribeSubnets", "describe subnets", s.describeSubnets),
+		api.Does("DescribeSecurityGroups", "describe security_groups", s.describeGroups),
+		api.Does("DescribeImages", "describe images", s.describeImages),
+		api.Does("DescribeLaunchTemplates", "describe launch_templates", s.describeTemplates),
+		api.Does("CreateLaunchTemplate", "create launch_templates", s.createTemplate),
+		api.Does("DeleteLaunchTemplate", "delete launch_templates", s.deleteTemplate),
+		api.With(api.Does("CreateFleet", "create fleets", s.createFleet), s.aboutFleet),
+		api.With(api.Does("RunInstances", "run instances", s.runInstances), s.aboutRun),
+		api.With(api.Does("DescribeInstances", "describe instances", s.describeInstances), aboutInstances),
+		api.With(api.Does("DescribeInstanceStatus", "describe instance_statuses", s.describeStatus), aboutStatus),
+		api.With(api.Does("TerminateInstances", "terminate instances", s.terminate), aboutTermination),
+		api.With(api.Does("CreateTags", "create tags", s.createTags), aboutTags),
+		api.With(api.Does("DeleteTags", "delete tags", s.deleteTags), aboutTags),
+		api.Does("DescribeCapacityReservations", "describe capacity_reservations", s.describeReservations),
+		api.Does("DescribePlacementGroups", "describe placement_groups", s.describePlacementGroups),
+	}
+}
+
+// dryRun is the answer to a call that would have succeeded and is not to be carried out.
+func dryRun(is bool) error {
+	if !is {
+		return nil
+	}
+	return wire.Errorf("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+}
+
+// done is the answer of operations that have nothing to say.
+type done struct {
+	Return bool
+}
+
+// malformed is the error of an ID that none of its kind is like, and missing that of one which is not there. They are EC2's for
+// resources of a kind, as in InvalidSubnetID.
+func malformed(kind, id string) error {
+	return wire.Errorf("Invalid"+kind+".Malformed", "Invalid id: %.80q", id)
+}
+
+func missing(kind, what, id string) error {
+	return wire.Errorf("Invalid"+kind+".NotFound", "The %s '%.80s' does not exist", what, id)
+}

@@ -1,0 +1,163 @@
+package ec2
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/offer"
+)
+
+// What is said of images.
+type (
+	imagesRequest struct {
+		DryRun            bool
+		Filters           []filter `wire:"filter"`
+		ImageIDs          []string `wire:"imageId"`
+		Owners            []string `wire:"owner"`
+		ExecutableBy      []string
+		IncludeDeprecated bool
+		IncludeDisabled   bool
+		MaxResults        *int64 `wire:",min=1,max=1000"`
+		NextToken         string
+	}
+	imagesAnswer struct {
+		Images    []image `wire:"imagesSet"`
+		NextToken string
+	}
+	image struct {
+		ImageID            string `wire:"imageId"`
+		ImageState         string
+		ImageOwnerID       string `wire:"imageOwnerId"`
+		ImageOwnerAlias    string
+		IsPublic           bool
+		Architecture       string
+		ImageType          string
+		Name               string
+		Description        string
+		CreationDate       string
+		DeprecationTime    string
+		RootDeviceType     string
+		RootDeviceName     string
+		VirtualizationType string
+		Hypervisor         string
+		PlatformDetails    string
+		ENASupport         bool                 `wire:"enaSupport"`
+		BlockDevices       []blockDeviceMapping `wire:"blockDeviceMapping"`
+		Tags               []tag                `wire:"tagSet"`
+		id                 int64
+		labels             map[string]string
+	}
+	blockDeviceMapping struct {
+		DeviceName string
+		EBS        *ebsDevice `wire:"ebs"`
+	}
+	ebsDevice struct {
+		DeleteOnTermination bool
+		VolumeSize          int64
+		VolumeType          string
+		Encrypted           bool
+	}
+)
+
+// amazon is the account that owns the images of EKS.
+const amazon = "602401143452"
+
+// deprecatedAfter is when AWS deprecates its public images ("Deprecate an Amazon EC2 AMI": two years from their creation).
+const deprecatedAfter = 2 * 365 * 24 * time.Hour
+
+var ofImages = kind[image]{
+	tags: func(i *image) map[string]string { return i.labels },
+	by: map[string]func(*image) []string{
+		"image-id":            one(func(i *image) string { return i.ImageID }),
+		"name":                one(func(i *image) string { return i.Name }),
+		"state":               one(func(i *image) string { return i.ImageState }),
+		"architecture":        one(func(i *image) string { return i.Architecture }),
+		"owner-id":            one(func(i *image) string { return i.ImageOwnerID }),
+		"owner-alias":         one(func(i *image) string { return i.ImageOwnerAlias }),
+		"image-type":          one(func(i *image) string { return i.ImageType }),
+		"is-public":           one(func(i *image) string { return fmt.Sprint(i.IsPublic) }),
+		"root-device-type":    one(func(i *image) string { return i.RootDeviceType }),
+		"virtualization-type": one(func(i *image) string { return i.VirtualizationType }),
+		"hypervisor":          one(func(i *image) string { return i.Hypervisor }),
+	},
+}
+
+// images are the account's and those of AWS: whose name has no version of Kubernetes yet.
+func (s *Service) images(tx *fakecloud.Tx) (all []*image) {
+	for _, i := range tx.Images.All() {
+		name := strings.ReplaceAll(i.Name, "%s", s.Version)
+		is := &image{
+			ImageID: offer.AMI(name), ImageState: "available", ImageOwnerID: s.Account, Architecture: architecture(i.Architecture == "arm"),
+			ImageType: "machine", Name: name, Description: i.Description, CreationDate: stamp(i.Created), RootDeviceType: "ebs", RootDeviceName: "/dev/xvda",
+			VirtualizationType: "hvm", Hypervisor: "xen", PlatformDetails: linux, ENASupport: true, Tags: tags(i.Labels), labels: i.Labels, id: i.ID,
+			BlockDevices: []blockDeviceMapping{{"/dev/xvda", &ebsDevice{true, int64(i.DiskGB), "gp3", false}}},
+		}
+		if i.Type == "system" {
+			is.ImageOwnerID, is.ImageOwnerAlias, is.IsPublic, is.DeprecationTime = amazon, "amazon", true, stamp(i.Created.Add(deprecatedAfter))
+		}
+		all = append(all, is)
+	}
+	return all
+}
+
+// stamp is a time as EC2 has it where it is a text.
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// imageNamed is the image of that ID, or nil.
+func (s *Service) imageNamed(tx *fakecloud.Tx, id string) (*image, *fakecloud.Image) {
+	for _, i := range s.images(tx) {
+		if i.ImageID == id {
+			return i, tx.Images.Get(i.id)
+		}
+	}
+	return nil, nil
+}
+
+func (s *Service) describeImages(c *api.Call, in *imagesRequest) (*imagesAnswer, error) {
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	for _, id := range in.ImageIDs {
+		if !strings.HasPrefix(id, "ami-") {
+			return nil, malformed("AMIID", id)
+		}
+	}
+	all, err := chosen(s.images(c.Tx), in.ImageIDs, func(i *image) string { return i.ImageID }, func(id string) error {
+		return missing("AMIID", "image id", "["+id+"]")
+	})
+	if err != nil {
+		return nil, err
+	}
+	var owned []*image
+	for _, i := range all {
+		for _, owner := range in.Owners {
+			if owner == i.ImageOwnerID || owner == i.ImageOwnerAlias || owner == "self" && i.ImageOwnerID == s.Account {
+				owned = append(owned, i)
+				break
+			}
+		}
+	}
+	if len(in.Owners) > 0 {
+		all = owned
+	}
+	if all, err = ofImages.filtered(c, all, in.Filters); err != nil {
+		return nil, err
+	}
+	some, next, err := page(all, in.MaxResults, in.NextToken, 1000)
+	if err != nil {
+		return nil, err
+	}
+	out := &imagesAnswer{Images: []image{}, NextToken: next}
+	for _, i := range some {
+		out.Images = append(out.Images, *i)
+	}
+	return out, nil
+}
+
+// imageID is the AMI's of an image.
+func (s *Service) imageID(i *fakecloud.Image) string {
+	return offer.AMI(strings.ReplaceAll(i.Name, "%s", s.Version))
+}

@@ -1,0 +1,132 @@
+package ec2
+
+import (
+	"slices"
+	"time"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/aws/api"
+)
+
+// What DescribeInstanceStatus asks and answers.
+type (
+	statusRequest struct {
+		DryRun              bool
+		Filters             []filter `wire:"filter"`
+		InstanceIDs         []string `wire:"instanceId,max=100"`
+		IncludeAllInstances bool
+		MaxResults          *int64 `wire:",min=5,max=1000"`
+		NextToken           string
+	}
+	statusAnswer struct {
+		Statuses  []instanceStatus `wire:"instanceStatusSet"`
+		NextToken string
+	}
+	instanceStatus struct {
+		InstanceID         string `wire:"instanceId"`
+		AvailabilityZone   string
+		AvailabilityZoneID string `wire:"availabilityZoneId"`
+		InstanceState      stateOf
+		Events             []statusEvent `wire:"eventsSet"`
+		SystemStatus       statusSummary
+		InstanceStatus     statusSummary
+		AttachedEBSStatus  statusSummary `wire:"attachedEbsStatus"`
+	}
+	statusSummary struct {
+		Status  string
+		Details []statusDetail
+	}
+	statusDetail struct {
+		Name, Status  string
+		ImpairedSince *time.Time
+	}
+	statusEvent struct {
+		InstanceEventID   string `wire:"instanceEventId"`
+		Code, Description string
+		NotBefore         time.Time
+		NotAfter          *time.Time
+	}
+)
+
+func aboutStatus(_ *api.Call, in *statusRequest) api.About {
+	return api.About{Instances: in.InstanceIDs}
+}
+
+// initializing is how long the checks of a new instance take ("Status checks for Amazon EC2 instances": a few minutes).
+const initializing = 2 * time.Minute
+
+var ofStatuses = kind[instanceStatus]{by: map[string]func(*instanceStatus) []string{
+	"availability-zone":            one(func(i *instanceStatus) string { return i.AvailabilityZone }),
+	"availability-zone-id":         one(func(i *instanceStatus) string { return i.AvailabilityZoneID }),
+	"instance-state-name":          one(func(i *instanceStatus) string { return i.InstanceState.Name }),
+	"instance-status.status":       one(func(i *instanceStatus) string { return i.InstanceStatus.Status }),
+	"system-status.status":         one(func(i *instanceStatus) string { return i.SystemStatus.Status }),
+	"attached-ebs-status.status":   one(func(i *instanceStatus) string { return i.AttachedEBSStatus.Status }),
+	"instance-status.reachability": func(i *instanceStatus) []string { return details(i.InstanceStatus) },
+	"system-status.reachability":   func(i *instanceStatus) []string { return details(i.SystemStatus) },
+	"event.code": func(i *instanceStatus) (codes []string) {
+		for _, e := range i.Events {
+			codes = append(codes, e.Code)
+		}
+		return codes
+	},
+}}
+
+func details(s statusSummary) (all []string) {
+	for _, d := range s.Details {
+		all = append(all, d.Status)
+	}
+	return all
+}
+
+// status is what the checks of an instance say.
+func (s *Service) status(i *fakecloud.Instance, now time.Time) *instanceStatus {
+	summary, detail := "ok", "passed"
+	switch {
+	case i.State != fakecloud.Running:
+		summary, detail = "not-applicable", ""
+	case now.Before(i.Created.Add(initializing)):
+		summary, detail = "initializing", "initializing"
+	}
+	is := statusSummary{Status: summary, Details: []statusDetail{}}
+	if detail != "" {
+		is.Details = append(is.Details, statusDetail{Name: "reachability", Status: detail})
+	}
+	return &instanceStatus{
+		InstanceID: i.Name, AvailabilityZone: i.Location, AvailabilityZoneID: s.zoneID(i.Location), InstanceState: states[i.State],
+		Events: []statusEvent{}, SystemStatus: is, InstanceStatus: is, AttachedEBSStatus: is,
+	}
+}
+
+// describeStatus lists what the checks of instances say: of those that run, unless all are wanted.
+func (s *Service) describeStatus(c *api.Call, in *statusRequest) (*statusAnswer, error) {
+	if err := dryRun(in.DryRun); err != nil {
+		return nil, err
+	}
+	if err := noPage(in.MaxResults, in.InstanceIDs, "instancesSet"); err != nil {
+		return nil, err
+	}
+	instances, err := s.listed(c, in.InstanceIDs)
+	if err != nil {
+		return nil, err
+	}
+	if !in.IncludeAllInstances {
+		instances = slices.DeleteFunc(slices.Clone(instances), func(i *fakecloud.Instance) bool { return i.State != fakecloud.Running })
+	}
+	var all []*instanceStatus
+	for _, i := range instances {
+		all = append(all, s.status(i, c.Tx.Now()))
+	}
+	if all, err = ofStatuses.filtered(c, all, in.Filters); err != nil {
+		return nil, err
+	}
+	some, next, err := page(all, in.MaxResults, in.NextToken, 100)
+	if err != nil {
+		return nil, err
+	}
+	out := &statusAnswer{Statuses: []instanceStatus{}, NextToken: next}
+	for _, i := range some {
+		out.Statuses = append(out.Statuses, *i)
+	}
+	return out, nil
+}

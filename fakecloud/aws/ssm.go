@@ -1,0 +1,48 @@
+package aws
+
+import (
+	"strings"
+	"time"
+
+	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/offer"
+	"nodestorm/fakecloud/aws/wire"
+)
+
+// What GetParameter asks and answers.
+type (
+	getParameterRequest struct {
+		Name           string `wire:",required,min=1,max=2048"`
+		WithDecryption *bool
+	}
+	parameter struct {
+		ARN, DataType, Name, Type, Value string
+		LastModifiedDate                 time.Time
+		Version                          int64
+	}
+	parameterAnswer struct{ Parameter parameter }
+)
+
+// parameters are SSM's operations: of its public parameters there are those of the images.
+func parameters(cfg Config) []api.Operation {
+	get := func(_ *api.Call, in *getParameterRequest) (*parameterAnswer, error) {
+		// The recommended image is the last one with its path.
+		var found *parameterAnswer
+		for _, i := range offer.Images() {
+			named := strings.ReplaceAll(i.Path, "%s", cfg.Cluster.Version)
+			pinned := strings.ReplaceAll(i.Pinned, "%s", cfg.Cluster.Version)
+			if in.Name != named && in.Name != pinned {
+				continue
+			}
+			found = &parameterAnswer{parameter{
+				ARN: "arn:aws:ssm:" + cfg.Region + "::parameter" + in.Name, DataType: "text", Name: in.Name, Type: "String",
+				Value: offer.AMI(strings.ReplaceAll(i.Name, "%s", cfg.Cluster.Version)), LastModifiedDate: i.Created, Version: 1,
+			}}
+		}
+		if found == nil {
+			return nil, wire.Errorf("ParameterNotFound", "Parameter %s not found.", in.Name)
+		}
+		return found, nil
+	}
+	return []api.Operation{api.Does("GetParameter", "get parameters", get)}
+}
