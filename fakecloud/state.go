@@ -42,7 +42,8 @@ func (c *Cloud) Save() ([]byte, error) {
 	c.View(func(tx *Tx) {
 		s = saved{
 			Version: stateVersion, ID: tx.id, ActionID: tx.actionID, IPs: tx.ips,
-			Instances: tx.Instances.All(), Ended: tx.Ended.All(), Groups: tx.Groups.All(), Actions: tx.Actions.All(), Images: tx.Images.All(), Networks: tx.Networks.All(),
+			Instances: tx.Instances.All(), Ended: tx.Ended.All(), Groups: tx.Groups.All(), Actions: tx.Actions.All(),
+			Images: tx.Images.All(), Networks: tx.Networks.All(),
 			PlacementGroups: tx.PlacementGroups.All(), Firewalls: tx.Firewalls.All(), SSHKeys: tx.SSHKeys.All(),
 			Volumes: tx.Volumes.All(), LoadBalancers: tx.LoadBalancers.All(), PrimaryIPs: tx.PrimaryIPs.All(),
 			FloatingIPs: tx.FloatingIPs.All(), Certificates: tx.Certificates.All(),
@@ -68,7 +69,8 @@ func (c *Cloud) restore(state []byte) error {
 	tx := c.tx
 	tx.id, tx.actionID, tx.ips = s.ID, s.ActionID, s.IPs
 	err := errors.Join(
-		load(tx.Instances, "instance", s.Instances, s.ID), load(tx.Ended, "instance that is gone", s.Ended, s.ID), load(tx.Groups, "group", s.Groups, s.ID), load(tx.Images, "image", s.Images,
+		load(tx.Instances, "instance", s.Instances, s.ID), load(tx.Ended, "instance that is gone", s.Ended, s.ID),
+		load(tx.Groups, "group", s.Groups, s.ID), load(tx.Images, "image", s.Images,
 			0), load(tx.Networks, "network", s.Networks, s.ID),
 		load(tx.PlacementGroups, "placement group", s.PlacementGroups, s.ID), load(tx.Firewalls, "firewall", s.Firewalls, s.ID),
 		load(tx.SSHKeys, "SSH key", s.SSHKeys, s.ID), load(tx.Volumes, "volume", s.Volumes, s.ID),

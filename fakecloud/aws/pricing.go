@@ -107,7 +107,8 @@ func product(region string, t *offer.Type) string {
 		"serviceCode": "AmazonEC2",
 		"terms": map[string]any{"OnDemand": map[string]any{term: map[string]any{
 			"sku": sku, "offerTermCode": "JRTCKXETXF", "priceDimensions": map[string]any{rate: map[string]any{
-				"unit": "Hrs", "rateCode": rate, "beginRange": "0", "endRange": "Inf", "pricePerUnit": map[string]string{"USD": fakecloud.Money(t.Hourly)},
+				"unit": "Hrs", "rateCode": rate, "beginRange": "0", "endRange": "Inf",
+				"pricePerUnit": map[string]string{"USD": fakecloud.Money(t.Hourly)},
 			}},
 		}}},
 		"version": "20260706000000", "publicationDate": "2026-07-06T00:00:00Z",

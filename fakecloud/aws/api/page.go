@@ -11,7 +11,7 @@ import (
 var errToken = errors.New("the token is none that was given")
 
 // Page is a page of a list, and the token of the next one, empty for none. Most is how many the request wants at most; nil means all
-// that a page can have. Like AWS's, a page is of the list as it is when it is asked for: what has come and gone meanwhile may be
+// that a page can have. Like AWS's, a page is of the list as it is when it is asked for: what has come and gone since may be
 // missed or seen twice.
 func Page[T any](all []T, most *int64, token string, page int) (some []T, next string, err error) {
 	from := 0

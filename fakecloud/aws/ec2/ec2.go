@@ -1,8 +1,8 @@
 // Package ec2 has EC2's operations, as far as Karpenter calls them, on a fakecloud.Cloud. What EC2 alone has (launch templates, what an
 // instance was launched from, reservations) is kept here, in memory; instances, subnets and supply are the cloud's.
 //
-// Its errors have the codes of "Error codes for the Amazon EC2 API". Their texts, and which of several errors is found first, nobody
-// outside of AWS can know: here they are found in the order of the parameters' documentation.
+// Its errors have the codes of "Error codes for the Amazon EC2 API". Their texts, and which of several errors is found first, cannot be
+// known outside of AWS: here they are found in the order of the parameters' documentation.
 package ec2
 
 import (

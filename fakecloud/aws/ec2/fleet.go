@@ -50,7 +50,7 @@ type (
 		AllocationStrategy string `wire:",enum=lowest-price|prioritized"`
 	}
 	spotAllocation struct {
-		AllocationStrategy string `wire:",enum=lowest-price|diversified|capacity-optimized|capacity-optimized-prioritized|price-capacity-optimized"`
+		AllocationStrategy string `wire:",max=64"` // checked with the fleet
 	}
 	fleetTarget struct {
 		Total    *int64 `wire:"totalTargetCapacity,required,min=0,max=10000"`
@@ -80,6 +80,10 @@ type (
 		Overrides fleetOverride
 	}
 )
+
+var spotStrategies = []string{
+	"", "lowest-price", "diversified", "capacity-optimized", "capacity-optimized-prioritized", "price-capacity-optimized",
+}
 
 // maxOverrides is how many a fleet may have ("Amazon EC2 quotas, EC2 Fleet": 300 for one of type instant).
 const maxOverrides = 300
@@ -132,7 +136,7 @@ func (in *fleetRequest) spot() bool { return in.Target.Default == "spot" }
 
 // createFleet launches what it can at once: fleets of type instant have no life of their own. Like AWS's it launches all from the pool
 // that its strategy puts first, and goes on to the next where that has no more; what each pool lacked is in the answer, once.
-// Of equal pools the first by name is taken: what AWS's strategies know of capacity, nobody else does.
+// Of equal pools the first by name is taken: what AWS's strategies know of capacity is known to AWS alone.
 func (s *Service) createFleet(c *api.Call, in *fleetRequest) (*fleetAnswer, error) {
 	pools, err := s.pools(c, in)
 	if err == nil {
@@ -192,6 +196,10 @@ func (s *Service) pools(c *api.Call, in *fleetRequest) ([]*pool, error) {
 	if _, err := tagsFor(in.Tags, "instance"); err != nil {
 		return nil, err
 	}
+	if o := in.SpotOptions; o != nil && !slices.Contains(spotStrategies, o.AllocationStrategy) {
+		return nil, wire.Errorf("InvalidParameterValue", "Value (%.80s) for parameter SpotOptions.AllocationStrategy is invalid.",
+			o.AllocationStrategy)
+	}
 	if in.Type != "instant" {
 		c.Confess(fmt.Sprintf("the cloud does not serve fleets of type %q", cmp.Or(in.Type, "maintain")))
 		return nil, wire.Errorf("UnsupportedOperation", "Fleets of type %q are not served: want instant", cmp.Or(in.Type, "maintain"))
@@ -239,8 +247,8 @@ func (s *Service) pools(c *api.Call, in *fleetRequest) ([]*pool, error) {
 func (s *Service) pool(c *api.Call, in *fleetRequest, t *template, from fleetTemplate, o fleetOverride) (*pool, error) {
 	is, _ := tagsFor(in.Tags, "instance") // checked with the fleet
 	p := &pool{order: order{
-		typeName: cmp.Or(o.InstanceType, t.data.InstanceType), image: cmp.Or(o.ImageID, t.data.ImageID), subnet: o.SubnetID, zone: o.AvailabilityZone,
-		spot: in.spot(), data: &t.data, template: t, tags: is, token: in.ClientToken,
+		typeName: cmp.Or(o.InstanceType, t.data.InstanceType), image: cmp.Or(o.ImageID, t.data.ImageID), subnet: o.SubnetID,
+		zone: o.AvailabilityZone, spot: in.spot(), data: &t.data, template: t, tags: is, token: in.ClientToken,
 	}}
 	p.from = launchedFrom{fleetTemplate{LaunchTemplateID: t.id, LaunchTemplateName: t.name, Version: cmp.Or(from.Version, "$Default")}, o}
 	p.from.Template.LaunchTemplateName = t.name

@@ -91,7 +91,8 @@ func (s *Service) images(tx *fakecloud.Tx) (all []*image) {
 		name := strings.ReplaceAll(i.Name, "%s", s.Version)
 		is := &image{
 			ImageID: offer.AMI(name), ImageState: "available", ImageOwnerID: s.Account, Architecture: architecture(i.Architecture == "arm"),
-			ImageType: "machine", Name: name, Description: i.Description, CreationDate: stamp(i.Created), RootDeviceType: "ebs", RootDeviceName: "/dev/xvda",
+			ImageType: "machine", Name: name, Description: i.Description, CreationDate: stamp(i.Created),
+			RootDeviceType: "ebs", RootDeviceName: "/dev/xvda",
 			VirtualizationType: "hvm", Hypervisor: "xen", PlatformDetails: linux, ENASupport: true, Tags: tags(i.Labels), labels: i.Labels, id: i.ID,
 			BlockDevices: []blockDeviceMapping{{"/dev/xvda", &ebsDevice{true, int64(i.DiskGB), "gp3", false}}},
 		}

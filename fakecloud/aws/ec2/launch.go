@@ -60,8 +60,8 @@ func (s *Service) resolve(tx *fakecloud.Tx, o *order) (*resolved, error) {
 		return nil, missing("AMIID", "image id", "["+o.image+"]")
 	}
 	if is.Architecture != architecture(r.is.Architecture == "arm") {
-		return nil, wire.Errorf("InvalidParameterValue", "The architecture '%s' of the specified instance type does not match the architecture '%s' of "+
-			"the specified AMI.", architecture(r.is.Architecture == "arm"), is.Architecture)
+		return nil, wire.Errorf("InvalidParameterValue", "The architecture '%s' of the specified instance type does not match the "+
+			"architecture '%s' of the specified AMI.", architecture(r.is.Architecture == "arm"), is.Architecture)
 	}
 	if err := s.resolveSubnet(tx, r); err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func (s *Service) resolve(tx *fakecloud.Tx, o *order) (*resolved, error) {
 	}
 	if p := o.data.InstanceProfile; p != nil {
 		if r.profile = s.HasProfile(p.Name); p.Name != "" && r.profile == "" {
-			return nil, wire.Errorf("InvalidParameterValue", "Value (%.128s) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance "+
-				"Profile name", p.Name)
+			return nil, wire.Errorf("InvalidParameterValue", "Value (%.128s) for parameter iamInstanceProfile.name is invalid. Invalid IAM "+
+				"Instance Profile name", p.Name)
 		}
 	}
 	return r, nil
@@ -128,8 +128,8 @@ func (s *Service) launch(c *api.Call, o *order) (*fakecloud.Instance, error) {
 	}
 	user, _ := base64.StdEncoding.DecodeString(o.data.UserData) // checked with the template
 	i, _, _, err := c.Tx.Create(fakecloud.Spec{
-		Name: "i-" + c.Tx.Hex(17), Labels: o.tags, Type: r.is, Image: r.image, Location: o.zone, UserData: string(user), Start: true, Spot: o.spot,
-		Networks: []int64{r.network.ID}, Subnet: r.in.Range,
+		Name: "i-" + c.Tx.Hex(17), Labels: o.tags, Type: r.is, Image: r.image, Location: o.zone, UserData: string(user),
+		Start: true, Spot: o.spot, Networks: []int64{r.network.ID}, Subnet: r.in.Range,
 	})
 	if err != nil {
 		return nil, refusal(err, o)
@@ -199,7 +199,8 @@ func (s *Service) strike(c *api.Call, o *order) error {
 // asked is what faults are matched with for an order.
 func (s *Service) asked(c *api.Call, o *order) cloudfault.Call {
 	return cloudfault.Call{
-		Operation: c.Operation(), Group: o.tags[s.Cloud.GroupLabel()], Type: o.typeName, Location: o.zone, Subnet: o.subnet, Capacity: o.capacity(),
+		Operation: c.Operation(), Group: o.tags[s.Cloud.GroupLabel()], Type: o.typeName, Location: o.zone, Subnet: o.subnet,
+		Capacity: o.capacity(),
 	}
 }
 
@@ -211,16 +212,17 @@ func refusal(err error, o *order) error {
 	}
 	switch refused.Code {
 	case "no_subnet_available":
-		return wire.Errorf("InsufficientFreeAddressesInSubnet", "There are not enough free addresses in the subnet '%s' to satisfy the requested number "+
-			"of instances.", o.subnet)
+		return wire.Errorf("InsufficientFreeAddressesInSubnet", "There are not enough free addresses in the subnet '%s' to satisfy the "+
+			"requested number of instances.", o.subnet)
 	case "resource_unavailable":
 		if o.spot {
 			return wire.Errorf("InsufficientInstanceCapacity", "There is no Spot capacity available that matches your request.")
 		}
-		return wire.Errorf("InsufficientInstanceCapacity", "We currently do not have sufficient %s capacity in the Availability Zone you requested (%s). "+
-			"Our system will be working on provisioning additional capacity.", o.typeName, o.zone)
+		return wire.Errorf("InsufficientInstanceCapacity", "We currently do not have sufficient %s capacity in the Availability Zone you "+
+			"requested (%s). Our system will be working on provisioning additional capacity.", o.typeName, o.zone)
 	case "invalid_input":
-		return wire.Errorf("Unsupported", "Your requested instance type (%s) is not supported in your requested Availability Zone (%s).", o.typeName, o.zone)
+		return wire.Errorf("Unsupported", "Your requested instance type (%s) is not supported in your requested Availability Zone (%s).",
+			o.typeName, o.zone)
 	}
 	return wire.Errorf("InternalError", "%s", refused.Message)
 }

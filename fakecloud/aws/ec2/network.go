@@ -57,9 +57,9 @@ func (s *Service) subnets(tx *fakecloud.Tx) (all []*subnet) {
 		free := tx.FreeIPs(n)
 		for _, of := range n.Subnets {
 			all = append(all, &subnet{
-				SubnetID: of.Name, SubnetARN: "arn:aws:ec2:" + s.Region + ":" + s.Account + ":subnet/" + of.Name, State: "available", OwnerID: s.Account,
-				VPCID: n.Name, CIDRBlock: of.Range.String(), AvailableIPAddressCount: int64(free[of.Range]), AvailabilityZone: of.Zone,
-				AvailabilityZoneID: s.zoneID(of.Zone), Tags: tags(of.Labels), labels: of.Labels,
+				SubnetID: of.Name, SubnetARN: "arn:aws:ec2:" + s.Region + ":" + s.Account + ":subnet/" + of.Name, State: "available",
+				OwnerID: s.Account, VPCID: n.Name, CIDRBlock: of.Range.String(), AvailableIPAddressCount: int64(free[of.Range]),
+				AvailabilityZone: of.Zone, AvailabilityZoneID: s.zoneID(of.Zone), Tags: tags(of.Labels), labels: of.Labels,
 			})
 		}
 	}
@@ -172,8 +172,8 @@ func (s *Service) groups(tx *fakecloud.Tx) (all []*group) {
 	}
 	for _, f := range tx.Firewalls.All() {
 		all = append(all, &group{
-			OwnerID: s.Account, GroupID: f.Name, GroupName: f.Labels["Name"], GroupDescription: "nodes of " + s.Cluster, VPCID: vpc, Tags: tags(f.Labels),
-			labels: f.Labels,
+			OwnerID: s.Account, GroupID: f.Name, GroupName: f.Labels["Name"], GroupDescription: "nodes of " + s.Cluster, VPCID: vpc,
+			Tags: tags(f.Labels), labels: f.Labels,
 		})
 	}
 	return all

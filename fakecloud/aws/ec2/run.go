@@ -89,8 +89,8 @@ func (s *Service) aboutRun(c *api.Call, in *runRequest) api.About {
 
 func (s *Service) runOrder(in *runRequest, data *templateData, from *template, is map[string]string) *order {
 	o := &order{
-		typeName: cmp.Or(data.InstanceType, "m1.small"), image: data.ImageID, subnet: in.SubnetID, data: data, template: from, tags: is, token: in.ClientToken,
-		spot: data.MarketOptions != nil && data.MarketOptions.MarketType == "spot",
+		typeName: cmp.Or(data.InstanceType, "m1.small"), image: data.ImageID, subnet: in.SubnetID, data: data, template: from,
+		tags: is, token: in.ClientToken, spot: data.MarketOptions != nil && data.MarketOptions.MarketType == "spot",
 	}
 	if data.Placement != nil {
 		o.zone = data.Placement.AvailabilityZone

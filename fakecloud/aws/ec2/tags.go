@@ -109,7 +109,8 @@ func (s *Service) tagged(tx *fakecloud.Tx, id string) (is map[string]string, put
 	case strings.HasPrefix(id, "i-"):
 		return nil, nil, wire.Errorf("InvalidInstanceID.NotFound", "The instance ID '%.80s' does not exist", id)
 	case strings.HasPrefix(id, "lt-"):
-		return nil, nil, wire.Errorf("InvalidLaunchTemplateId.NotFound", "The specified launch template, with template ID %.80s, does not exist.", id)
+		return nil, nil, wire.Errorf("InvalidLaunchTemplateId.NotFound", "The specified launch template, with template ID %.80s, does not exist.",
+			id)
 	}
 	return nil, nil, wire.Errorf("InvalidID", "The ID '%.80s' is not valid", id)
 }

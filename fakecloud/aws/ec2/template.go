@@ -175,8 +175,8 @@ func (s *Service) createTemplate(c *api.Call, in *createTemplateRequest) (*templ
 	is, err := tagsFor(in.Tags, "launch-template")
 	switch {
 	case !templateName.MatchString(in.LaunchTemplateName):
-		return nil, wire.Errorf("InvalidLaunchTemplateName.MalformedException", "A launch template name must be between 3 and 128 characters, and "+
-			"may contain letters, numbers, and the following characters: - ( ) . / _")
+		return nil, wire.Errorf("InvalidLaunchTemplateName.MalformedException", "A launch template name must be between 3 and 128 characters, "+
+			"and may contain letters, numbers, and the following characters: - ( ) . / _")
 	case err != nil:
 		return nil, err
 	case slices.ContainsFunc(s.templates, func(t *template) bool { return t.name == in.LaunchTemplateName }):
@@ -204,8 +204,8 @@ func (d *templateData) check() error {
 	case len(text) > maxUserData:
 		return wire.Errorf("InvalidUserData.Malformed", "User data is limited to 16384 bytes")
 	case len(d.NetworkInterfaces) > 0 && len(d.SecurityGroupIDs) > 0:
-		return wire.Errorf("InvalidParameterCombination", "Network interfaces and an instance-level security groups may not be specified on the same "+
-			"request")
+		return wire.Errorf("InvalidParameterCombination", "Network interfaces and an instance-level security groups may not be specified on the "+
+			"same request")
 	}
 	for _, specification := range d.Tags {
 		if _, err := labels(specification.Tags); err != nil {
@@ -243,8 +243,8 @@ func (s *Service) find(id, name, version string) (*template, error) {
 	case k < 0 && id != "":
 		return nil, wire.Errorf("InvalidLaunchTemplateId.NotFound", "The specified launch template, with template ID %.80s, does not exist.", id)
 	case k < 0:
-		return nil, wire.Errorf("InvalidLaunchTemplateName.NotFoundException", "At least one of the launch templates specified in the request does "+
-			"not exist.")
+		return nil, wire.Errorf("InvalidLaunchTemplateName.NotFoundException", "At least one of the launch templates specified in the request "+
+			"does not exist.")
 	case version == "" || version == "$Latest" || version == "$Default" || err == nil && n == 1:
 		return s.templates[k], nil
 	}

@@ -120,7 +120,7 @@ func infoOf(t *fakecloud.ServerType) typeInfo {
 	info := typeInfo{
 		InstanceType: is.Name, CurrentGeneration: true, SupportedUsageClasses: []string{"on-demand"},
 		SupportedRootDeviceTypes: []string{"ebs"}, SupportedVirtualizationTypes: []string{"hvm"}, BareMetal: is.Metal, Hypervisor: hypervisor(is),
-		ProcessorInfo:      processorInfo{Manufacturer: is.Maker, SupportedArchitectures: []string{architecture(is.ARM())}, SustainedClockSpeedInGHz: is.GHz},
+		ProcessorInfo:      processorInfo{is.Maker, []string{architecture(is.ARM())}, is.GHz},
 		VCPUInfo:           vCPUInfo{DefaultVCPUs: is.VCPUs, DefaultCores: is.VCPUs, DefaultThreadsPerCore: 1},
 		MemoryInfo:         memoryInfo{SizeInMiB: is.MemoryMiB},
 		EBSInfo:            ebsInfo{EBSOptimizedSupport: "unsupported", EncryptionSupport: "supported", NvmeSupport: "required"},
@@ -152,7 +152,8 @@ func infoOf(t *fakecloud.ServerType) typeInfo {
 	}
 	if g := is.GPU; g.Count > 0 {
 		info.GPUInfo = &gpuInfo{
-			GPUs: []gpu{{Name: g.Name, Manufacturer: g.Maker, Count: g.Count, MemoryInfo: memoryInfo{g.MemoryMiB}}}, TotalGPUMemoryInMiB: g.Count * g.MemoryMiB,
+			GPUs:                []gpu{{Name: g.Name, Manufacturer: g.Maker, Count: g.Count, MemoryInfo: memoryInfo{g.MemoryMiB}}},
+			TotalGPUMemoryInMiB: g.Count * g.MemoryMiB,
 		}
 	}
 	return info
@@ -186,19 +187,18 @@ func performance(t *offer.Type) string {
 }
 
 var ofTypes = kind[typeInfo]{by: map[string]func(*typeInfo) []string{
-	"instance-type":                           one(func(t *typeInfo) string { return t.InstanceType }),
-	"bare-metal":                              one(func(t *typeInfo) string { return strconv.FormatBool(t.BareMetal) }),
-	"hypervisor":                              one(func(t *typeInfo) string { return t.Hypervisor }),
-	"current-generation":                      one(func(t *typeInfo) string { return strconv.FormatBool(t.CurrentGeneration) }),
-	"memory-info.size-in-mib":                 one(func(t *typeInfo) string { return strconv.FormatInt(t.MemoryInfo.SizeInMiB, 10) }),
-	"vcpu-info.default-vcpus":                 one(func(t *typeInfo) string { return strconv.FormatInt(t.VCPUInfo.DefaultVCPUs, 10) }),
-	"processor-info.supported-architecture":   func(t *typeInfo) []string { return t.ProcessorInfo.SupportedArchitectures },
-	"supported-virtualization-type":           func(t *typeInfo) []string { return t.SupportedVirtualizationTypes },
-	"supported-usage-class":                   func(t *typeInfo) []string { return t.SupportedUsageClasses },
-	"supported-root-device-type":              func(t *typeInfo) []string { return t.SupportedRootDeviceTypes },
-	"instance-storage-supported":              one(func(t *typeInfo) string { return strconv.FormatBool(t.InstanceStorageSupported) }),
-	"burstable-performance-supported":         one(func(t *typeInfo) string { return strconv.FormatBool(t.BurstablePerformanceSupported) }),
-	"network-info.maximum-network-interfaces": one(func(t *typeInfo) string { return strconv.FormatInt(t.NetworkInfo.MaximumNetworkInterfaces, 10) }),
+	"instance-type":                         one(func(t *typeInfo) string { return t.InstanceType }),
+	"bare-metal":                            one(func(t *typeInfo) string { return strconv.FormatBool(t.BareMetal) }),
+	"hypervisor":                            one(func(t *typeInfo) string { return t.Hypervisor }),
+	"current-generation":                    one(func(t *typeInfo) string { return strconv.FormatBool(t.CurrentGeneration) }),
+	"memory-info.size-in-mib":               one(func(t *typeInfo) string { return strconv.FormatInt(t.MemoryInfo.SizeInMiB, 10) }),
+	"vcpu-info.default-vcpus":               one(func(t *typeInfo) string { return strconv.FormatInt(t.VCPUInfo.DefaultVCPUs, 10) }),
+	"processor-info.supported-architecture": func(t *typeInfo) []string { return t.ProcessorInfo.SupportedArchitectures },
+	"supported-virtualization-type":         func(t *typeInfo) []string { return t.SupportedVirtualizationTypes },
+	"supported-usage-class":                 func(t *typeInfo) []string { return t.SupportedUsageClasses },
+	"supported-root-device-type":            func(t *typeInfo) []string { return t.SupportedRootDeviceTypes },
+	"instance-storage-supported":            one(func(t *typeInfo) string { return strconv.FormatBool(t.InstanceStorageSupported) }),
+	"burstable-performance-supported":       one(func(t *typeInfo) string { return strconv.FormatBool(t.BurstablePerformanceSupported) }),
 }}
 
 func (s *Service) describeTypes(c *api.Call, in *describeTypesRequest) (*describeTypesAnswer, error) {

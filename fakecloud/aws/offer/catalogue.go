@@ -36,7 +36,8 @@ func Catalogue(region string) *fakecloud.Catalogue {
 	for k, letter := range Zones {
 		zone := region + string(letter)
 		c.Locations = append(c.Locations, fakecloud.Location{
-			ID: int64(k + 1), Name: zone, Description: zone, Country: "US", NetworkZone: zone, DatacenterID: int64(k + 1), Datacenter: ZoneID(region, k),
+			ID: int64(k + 1), Name: zone, Description: zone, Country: "US", NetworkZone: zone, DatacenterID: int64(k + 1),
+			Datacenter: ZoneID(region, k),
 		})
 	}
 	for k, t := range Types() {

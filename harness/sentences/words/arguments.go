@@ -71,7 +71,7 @@ var arguments = []Argument{
 	{"CLOUD-LIST", "lists in quotes: list servers, or of actions, such as list actions", `"list servers"`, `"(list [a-z_ ]+)"`},
 	{"CLOUD-CALL", "calls in quotes, such as create servers, delete servers, list servers, list actions of servers. A cloud of node " +
 		"groups has increase groups, delete instances, list instances, get templates. One of instances has launch instances, terminate " +
-		"instances, describe instances", `"create servers"`, `"([a-z_]+ [a-z_ ]+)"`},
+		"instances, describe instances. AWS has create fleets, create launch_templates, describe subnets, receive messages", `"create servers"`, `"([a-z_]+ [a-z_ ]+)"`},
 	{"ACTION", "an action of the cloud in quotes, such as create_server, start_server or delete_server", `"start_server"`,
 		`"([a-z]+_[a-z_]+)"`},
 	// A fault that a sentence has armed is called what that says, quotes and all.

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Sign signs a request with that body for a service in a region, as of a time. Its path has nothing that wants escaping, and it has no query.
+// Sign signs a request with that body for a service in a region, as of a time. Its path has nothing that wants escaping, and
+// it has no query.
 func Sign(r *http.Request, body, key, secret, service, region string, now time.Time) {
 	stamp := now.UTC().Format("20060102T150405Z")
 	r.Header.Set("X-Amz-Date", stamp)
