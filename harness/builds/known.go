@@ -33,11 +33,14 @@ const (
 // Parts are those that worlds bring up beside the target.
 var Parts = []Ref{CCM, CCMVSphere, CSRApprover}
 
-// Instances is the provider of builds of Karpenter that are linked with a cloud provider of ours, and
-// Kwok that of those with the one that comes with Karpenter.
+// Instances is the provider of builds of Karpenter that are linked with a cloud provider of ours,
+// Kwok that of those with the one that comes with Karpenter, and AWS that of those with AWS's own,
+// which are called KarpenterAWS.
 const (
-	Instances = "instances"
-	Kwok      = "kwok"
+	Instances    = "instances"
+	Kwok         = "kwok"
+	AWS          = "aws"
+	KarpenterAWS = "karpenter-aws"
 )
 
 // OnInstances is what features/instances/ is played on.

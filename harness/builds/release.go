@@ -9,6 +9,7 @@ import (
 // Modules are the Go modules that releases are built of, by name; those of other names come from repositories.
 var Modules = map[string]string{
 	"karpenter":   "sigs.k8s.io/karpenter",
+	KarpenterAWS:  "github.com/aws/karpenter-provider-aws",
 	"cluster-api": "sigs.k8s.io/cluster-api",
 	// Another release's than nodestorm's own, which is a module of nodestorm's.
 	Kubernetes.Name: "k8s.io/kubernetes",
@@ -50,6 +51,8 @@ func (m Manifest) recipesPackage() bool {
 		return m.Source.Graft != ""
 	case m.Name == "karpenter":
 		return m.Source.Package == "./"+Kwok && len(m.Source.Tags) == 0
+	case m.Name == KarpenterAWS:
+		return m.Source.Package == "./cmd/controller" && len(m.Source.Tags) == 0
 	}
 	return m.Source.Package == "." && len(m.Source.Tags) == 0
 }

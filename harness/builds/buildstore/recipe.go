@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/semver"
 
 	"nodestorm/harness/builds"
 	"nodestorm/sim/oneline"
@@ -67,23 +66,16 @@ func (e *UnknownError) Error() string {
 		return fmt.Sprintf("%s is not built from a Go module but from %s: %s; or add a program with nodestorm target add", e.Ref.Name,
 			from.url, oneline.Command(way...))
 	}
-	return fmt.Sprintf("no recipe for %q: karpenter, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others "+
+	return fmt.Sprintf("no recipe for %q: karpenter, karpenter-aws, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others "+
 		"with --source DIR or --module PATH, or add a program with nodestorm target add", e.Ref.Name)
 }
 
-// Known is the recipe of a released target: karpenter, Cluster API and Kubernetes at any
+// Known is the recipe of a released target: Karpenter, Cluster API and Kubernetes at any
 // version of their modules, our own parts of clusters at that of this build.
 func Known(ref builds.Ref) (Recipe, error) {
 	switch ref.Name {
-	case "karpenter":
-		if v := ref.Version; semver.Canonical(v) != v {
-			return Recipe{}, fmt.Errorf("%s is no release: %s", ref,
-				wanted(ref, "a Go module version has three numbers and a v, as in karpenter@v1.7.0"))
-		}
-		if ref.Provider == builds.Instances {
-			return OnInstances(karpenter(ref))
-		}
-		return karpenter(ref), nil
+	case "karpenter", builds.KarpenterAWS:
+		return releasedKarpenter(ref)
 	case builds.Kubernetes.Name, builds.Node.Name:
 		return kubernetes(ref)
 	case "cluster-api":
@@ -99,7 +91,7 @@ func Known(ref builds.Ref) (Recipe, error) {
 // caller's to change.
 func FromSource(ref builds.Ref, dir string) Recipe {
 	r := Recipe{Ref: ref}
-	if ref.Name == "karpenter" {
+	if _, is := karpenters[ref.Name]; is {
 		r = karpenter(ref)
 		r.Module = ""
 	}

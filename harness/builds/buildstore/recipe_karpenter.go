@@ -6,21 +6,44 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/mod/semver"
+
 	"nodestorm/harness/builds"
 	"nodestorm/sim/strict"
 )
 
-// karpenter is Karpenter with the cloud provider that comes with it, which needs no cloud. Its chart holds
-// the documented RBAC.
+// karpenters are Karpenter with the cloud provider that comes with it, which needs no cloud, and with AWS's own. The
+// charts hold the documented RBAC and environment; the CRDs for AWS have those of its core.
+var karpenters = map[string]struct {
+	provider, main, example string
+	assets                  []string
+}{
+	"karpenter":         {builds.Kwok, "./" + builds.Kwok, "v1.7.0", []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"}},
+	builds.KarpenterAWS: {builds.AWS, "./cmd/controller", "v1.14.0", []string{"pkg/apis/crds", "charts/karpenter"}},
+}
+
 func karpenter(ref builds.Ref) Recipe {
-	ref.Provider = builds.Kwok
+	of := karpenters[ref.Name]
+	ref.Provider = of.provider
 	return Recipe{
 		Ref:     ref,
 		Module:  builds.Modules[ref.Name],
-		Package: "./" + builds.Kwok,
+		Package: of.main,
 		LDFlags: "-X sigs.k8s.io/karpenter/pkg/operator.Version=" + strings.TrimPrefix(ref.Version, "v"),
-		Assets:  []string{"pkg/apis/crds", "kwok/apis/crds", "kwok/charts"},
+		Assets:  of.assets,
 	}
+}
+
+// releasedKarpenter is the recipe of a release.
+func releasedKarpenter(ref builds.Ref) (Recipe, error) {
+	if v := ref.Version; semver.Canonical(v) != v {
+		return Recipe{}, fmt.Errorf("%s is no release: %s", ref, wanted(ref, fmt.Sprintf(
+			"a Go module version has three numbers and a v, as in %s@%s", ref.Name, karpenters[ref.Name].example)))
+	}
+	if ref.Provider == builds.Instances && ref.Name == "karpenter" {
+		return OnInstances(karpenter(ref))
+	}
+	return karpenter(ref), nil
 }
 
 // OnInstances is a recipe of Karpenter with the cloud provider of ours in place of its own.

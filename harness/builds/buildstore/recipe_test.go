@@ -24,6 +24,14 @@ func TestKnown(t *testing.T) {
 		_, err := Known(builds.Ref{Name: "karpenter", Version: version})
 		wantError(t, err, "karpenter@"+version, "karpenter@v1.7.0")
 	}
+	r, err = Known(builds.Ref{Name: "karpenter-aws", Version: "v1.14.0"})
+	ok(t, err)
+	if r.Module != "github.com/aws/karpenter-provider-aws" || r.Package != "./cmd/controller" || r.Provider != "aws" ||
+		!strings.HasSuffix(r.LDFlags, "operator.Version=1.14.0") {
+		t.Errorf("karpenter-aws: %+v", r)
+	}
+	_, err = Known(builds.Ref{Name: "karpenter-aws", Version: "1.14"})
+	wantError(t, err, "karpenter-aws@1.14 is no release", "karpenter-aws@v1.14.0")
 	r, err = Known(builds.Ref{Name: "kubernetes", Version: "v1.33.5"})
 	ok(t, err)
 	if r.Module != "k8s.io/kubernetes" || !r.Plain || len(r.Faces) != 4 || !strings.Contains(r.LDFlags, "component-base/version.gitVersion=v1.33.5") || r.sealed != "" {
@@ -46,6 +54,9 @@ func TestKnown(t *testing.T) {
 
 	if r := FromSource(builds.Ref{Name: "karpenter", Version: "mine"}, "/src"); r.Dir != "/src" || r.Module != "" || r.Package != "./kwok" || len(r.Assets) == 0 {
 		t.Errorf("karpenter from source: %+v", r)
+	}
+	if r := FromSource(builds.Ref{Name: "karpenter-aws", Version: "mine"}, "/src"); r.Dir != "/src" || r.Module != "" || r.Provider != "aws" {
+		t.Errorf("Karpenter for AWS of a checkout: %+v", r)
 	}
 	if r := FromSource(builds.Ref{Name: "cluster-api", Version: "mine"}, "/src"); r.Dir != "/src" || r.Module != "" || len(r.Assets) == 0 {
 		t.Errorf("Cluster API of a checkout: %+v", r)

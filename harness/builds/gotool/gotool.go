@@ -4,6 +4,7 @@ package gotool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -164,37 +165,57 @@ type Toolchain struct {
 	Workspace string `json:"-"`
 }
 
-// Toolchain asks for it, and makes sure that it is new enough for the folder.
-func (g Tool) Toolchain(ctx context.Context) (Toolchain, error) {
+// Toolchain asks for it, and makes sure that it is new enough for the folder. If the folder's go.mod wants a later
+// patch release of the Go of this machine, that is fetched and used from then on, whatever GOTOOLCHAIN says.
+func (g *Tool) Toolchain(ctx context.Context) (Toolchain, error) {
+	env, wants, err := g.toolchain(ctx)
+	if err != nil || wants == "" {
+		return env, err
+	}
+	// mutant: another minor release of Go is fetched, too
+	if version.Lang(wants) == version.Lang(env.GOVERSION) {
+		have := env.GOVERSION
+		g.env = append(g.env, "GOTOOLCHAIN="+wants)
+		if env, wants, err = g.toolchain(ctx); err == nil && wants == "" {
+			return env, nil
+		}
+		return Toolchain{}, fmt.Errorf("its go.mod asks for a later patch release than %s of this machine, and that could not be fetched "+
+			"(%w): install it, or another --source", have, cmp.Or(err, fmt.Errorf("it is %s", env.GOVERSION)))
+	}
+	return Toolchain{}, fmt.Errorf("its go.mod asks for Go %s, and this machine has %s: install Go %[1]s, or set GOTOOLCHAIN=auto so that "+
+		"go fetches it",
+		strings.TrimPrefix(wants, "go"), env.GOVERSION)
+}
+
+// toolchain is what go env says, and which Go the folder wants ("go1.26.10") if it is later than that.
+func (g *Tool) toolchain(ctx context.Context) (_ Toolchain, wants string, err error) {
 	out, err := g.Run(ctx, nil, "env", "-json", "GOROOT", "GOVERSION", "GOFLAGS", "GOEXPERIMENT", "GOAMD64", "GOARM64", "GOMOD", "GOWORK")
 	if err != nil {
-		return Toolchain{}, err
+		return Toolchain{}, "", err
 	}
 	var env struct {
 		Toolchain
 		GOMOD, GOWORK string
 	}
 	if err := json.Unmarshal(out, &env); err != nil {
-		return Toolchain{}, fmt.Errorf("reading what go env says: %w", err)
+		return Toolchain{}, "", fmt.Errorf("reading what go env says: %w", err)
 	}
 	if env.GOWORK != "off" {
 		env.Workspace = env.GOWORK
 	}
 	if env.GOMOD == "" || env.GOMOD == os.DevNull {
-		return Toolchain{}, errors.New("the source is in no Go module: there is no go.mod in it or above it")
+		return Toolchain{}, "", errors.New("the source is in no Go module: there is no go.mod in it or above it")
 	}
 	mod, err := strict.ReadFile(env.GOMOD, 16<<20)
 	if err != nil {
-		return Toolchain{}, err
+		return Toolchain{}, "", err
 	}
 	file, err := modfile.ParseLax(filepath.Base(env.GOMOD), mod, nil)
 	if err != nil {
-		return Toolchain{}, err
+		return Toolchain{}, "", err
 	}
 	if file.Go != nil && version.Compare("go"+file.Go.Version, env.GOVERSION) > 0 {
-		return Toolchain{}, fmt.Errorf("its go.mod asks for Go %s, and this machine has %s: install Go %[1]s, or set GOTOOLCHAIN=auto so that "+
-			"go fetches it",
-			file.Go.Version, env.GOVERSION)
+		wants = "go" + file.Go.Version
 	}
-	return env.Toolchain, nil
+	return env.Toolchain, wants, nil
 }
