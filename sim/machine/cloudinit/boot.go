@@ -1,6 +1,7 @@
 package cloudinit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +21,9 @@ type Machine struct {
 	// "/hetzner/v1/metadata/instance-id". Scripts that ask for others get a text
 	// that is not known.
 	Metadata map[string]string
+	// Cores are its processors, and MaxPods the pods for which a machine of its type has addresses, which
+	// nodeadm counts. Zero: one, and 110.
+	Cores, MaxPods int
 }
 
 // System is a machine after its first boot, as far as user data decides it.
@@ -30,7 +34,9 @@ type System struct {
 	// followed, in their order.
 	Calls []Call
 
-	machine *shell.Machine
+	machine        *shell.Machine
+	node           *nodeConfig
+	cores, maxPods int
 }
 
 // Call is a program that a script calls.
@@ -86,7 +92,7 @@ func (c *Config) Boot(on Machine) (*System, error) {
 	if err := follow(m, c.Commands); err != nil {
 		return nil, err
 	}
-	s := &System{machine: m, Hostname: m.Hostname}
+	s := &System{machine: m, Hostname: m.Hostname, node: c.node, cores: max(1, on.Cores), maxPods: cmp.Or(on.MaxPods, 110)}
 	for _, call := range m.Calls {
 		shown := Call{Where: call.Where, If: call.If}
 		for _, arg := range call.Args {

@@ -7,7 +7,8 @@
 // It knows the forms that kube-hetzner and kubeadm users have: #cloud-config with
 // write_files, bootcmd and runcmd, shell scripts, MIME multipart of these, all of it
 // in gzip or base64; k3s' configuration and installer; kubeadm's JoinConfiguration and
-// flags; the kubelet's systemd unit with drop-ins and environment files.
+// flags; the NodeConfig of Amazon EKS' nodeadm; the kubelet's systemd unit with drop-ins
+// and environment files.
 //
 // Nothing is executed and nothing outside the user data is read: see
 // internal/shell for what is followed of a script. What is not understood is named,
@@ -40,6 +41,8 @@ type Config struct {
 	Commands         []Command // runcmd
 	// Ignored are parts that cloud-init ignores as well, and why.
 	Ignored []string
+
+	node *nodeConfig // nil: nodeadm is not what makes the machine a node
 }
 
 // File is an entry of write_files.

@@ -46,6 +46,8 @@ func (p *parser) part(name, kind string, data []byte, nesting int) error {
 	case "text/x-shellscript":
 		p.config.Scripts = append(p.config.Scripts, Script{Text: text, From: name})
 		return nil
+	case nodeConfigType:
+		return p.nodeConfig(name, text)
 	case "text/cloud-boothook":
 		p.config.Scripts = append(p.config.Scripts, Script{Text: text, From: name, Early: true})
 		return nil
@@ -54,8 +56,8 @@ func (p *parser) part(name, kind string, data []byte, nesting int) error {
 		if strings.HasPrefix(kind, "multipart/") {
 			return p.multipart(name, text, nesting)
 		}
-		return fmt.Errorf("%s: content type %q: want text/cloud-config, text/x-shellscript, text/cloud-boothook, text/plain or "+
-			"multipart/mixed", name, kind)
+		return fmt.Errorf("%s: content type %q: want text/cloud-config, text/x-shellscript, text/cloud-boothook, text/plain, "+
+			nodeConfigType+" or multipart/mixed", name, kind)
 	}
 	return p.byFirstLine(name, text, nesting)
 }

@@ -47,8 +47,8 @@ type NoJoinError struct {
 }
 
 func (e *NoJoinError) Error() string {
-	text := "user data joins no cluster: want k3s (its configuration or installer), kubeadm join, or arguments of a kubelet in " +
-		"/etc/default/kubelet or a drop-in"
+	text := "user data joins no cluster: want k3s (its configuration or installer), kubeadm join, a NodeConfig of nodeadm's, or arguments of " +
+		"a kubelet in /etc/default/kubelet or a drop-in"
 	if len(e.Calls) > 0 {
 		text += "; it calls " + strings.Join(e.Calls, ", ") + ", which are not followed"
 	}
@@ -58,10 +58,11 @@ func (e *NoJoinError) Error() string {
 	return text
 }
 
-// Kubelet is the settings that the machine joins with. They come from k3s if user
-// data configures, installs or starts it, and otherwise from the kubelet's systemd
-// unit:
+// Kubelet is the settings that the machine joins with. They come from nodeadm if user
+// data has its configuration, from k3s if it configures, installs or starts that, and
+// otherwise from the kubelet's systemd unit:
 //
+//	nodeadm its own settings first, then the NodeConfig's
 //	k3s     config.yaml, config.yaml.d/*.yaml, flags of the installer and the agent;
 //	        a later one replaces a key (k3s documentation, "Configuration File");
 //	        kubelet-arg goes over what k3s itself gives the kubelet
@@ -76,6 +77,8 @@ func (s *System) Kubelet() (Kubelet, error) {
 	var k Kubelet
 	var err error
 	switch {
+	case s.node != nil:
+		err = s.nodeadm(&k)
 	case s.hasK3s():
 		err = s.k3s(&k)
 	case s.hasUnit():
