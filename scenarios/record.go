@@ -132,7 +132,7 @@ const (
 // Autoscalers are the names of targets that records may have. Kubespray is none: it
 // installs clusters, in an order that can be wrong. Neither is Cluster API, whose machines
 // an autoscaler asks for.
-var Autoscalers = []string{"cluster-autoscaler", "karpenter", "cluster-api", "kubespray"}
+var Autoscalers = []string{"cluster-autoscaler", "karpenter", "karpenter-aws", "cluster-api", "kubespray"}
 
 // Range is a set of releases: constraints such as ">=v1.0.0, <v1.7.0", of which
 // "||" joins several, or "none".

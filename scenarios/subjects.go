@@ -27,7 +27,8 @@ var subjects = []subject{
 		{"hetzner", []invariants.Fact{invariants.LimitsDeclared, invariants.CallsCreate, invariants.CountsServers}},
 		{"clusterapi", []invariants.Fact{invariants.LimitsDeclared, invariants.ScalesObjects}},
 	}},
-	{"karpenter", []invariants.Fact{invariants.Runs, invariants.MakesClaims}, nil},
+	{karpenter, []invariants.Fact{invariants.Runs, invariants.MakesClaims}, nil},
+	{karpenterAWS, []invariants.Fact{invariants.Runs, invariants.MakesClaims}, nil},
 	{"cluster-api", []invariants.Fact{invariants.Runs}, nil},
 	{"kubespray", []invariants.Fact{invariants.Runs}, nil},
 }

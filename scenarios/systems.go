@@ -11,6 +11,7 @@ import (
 const (
 	clusterAutoscaler = "cluster-autoscaler"
 	karpenter         = "karpenter"
+	karpenterAWS      = "karpenter-aws"
 )
 
 // bootstrap is the system of clusters that come up, on whatever cloud.
@@ -30,12 +31,16 @@ const kwok = "kwok"
 
 var karpenterClouds = []string{"instances", kwok}
 
-// AddCloud has records be about a cloud, as far as they cannot be yet: it is a system if Cluster Autoscaler can have it, and
-// a cloud of Karpenter's if that can.
+// AddCloud has records be about a cloud, as far as they cannot be yet: it is a system if Cluster Autoscaler or Karpenter for
+// AWS can have it, and a cloud of Karpenter's if that can.
 func AddCloud(name string, autoscalers []string) {
-	if slices.Contains(autoscalers, clusterAutoscaler) && !slices.Contains(Systems, name) {
+	for _, of := range []string{clusterAutoscaler, karpenterAWS} {
+		if slices.Contains(autoscalers, of) && !slices.Contains(aboutIn[name], of) {
+			aboutIn[name] = append(aboutIn[name], of)
+		}
+	}
+	if len(aboutIn[name]) > 0 && !slices.Contains(Systems, name) {
 		Systems = append(Systems, name)
-		aboutIn[name] = []string{clusterAutoscaler}
 	}
 	if slices.Contains(autoscalers, karpenter) && !slices.Contains(karpenterClouds, name) {
 		karpenterClouds = append(karpenterClouds, name)
@@ -52,6 +57,15 @@ func (r *Record) OnlyCloud() string {
 		return r.System
 	}
 	return r.Cloud
+}
+
+// On is the record as builds of a program are played on it, and whether they can be: those of Karpenter that name no cloud are
+// also played on Karpenter for AWS, of whose releases, which have other versions, they promise nothing.
+func (r Record) On(program string) (Record, bool) {
+	if r.Autoscaler == karpenter && program == karpenterAWS && r.OnlyCloud() == "" {
+		r.Autoscaler, r.Affected, r.Fixed, r.Releases, r.Targets = program, "", "", nil, nil
+	}
+	return r, r.Autoscaler == program
 }
 
 // Provider is the cloud that the target's build has to serve, where builds differ

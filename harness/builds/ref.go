@@ -79,5 +79,14 @@ func (r Ref) Is(wanted Ref) bool {
 		(r.Provider == "" || wanted.Provider == "" && r.Provider != Instances || r.Provider == wanted.Provider)
 }
 
+// Program is what the program of a build calls itself, and what it is called in a world.
+func (r Ref) Program() string {
+	// mutant: Karpenter for AWS calls itself so
+	if r.Name == KarpenterAWS {
+		return "karpenter"
+	}
+	return r.Name
+}
+
 // String is NAME@VERSION.
 func (r Ref) String() string { return r.Name + "@" + r.Version }

@@ -15,6 +15,15 @@ func TestParseRef(t *testing.T) {
 	}
 }
 
+// Karpenter for AWS is Karpenter to the API server.
+func TestProgram(t *testing.T) {
+	for name, want := range map[string]string{KarpenterAWS: "karpenter", "karpenter": "karpenter", "cluster-autoscaler": "cluster-autoscaler"} {
+		if got := (Ref{Name: name}).Program(); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+}
+
 // A build for a provider stands for one that asks for none, but for that of a cloud of ours.
 func TestIs(t *testing.T) {
 	of := func(provider string) Ref {

@@ -11,5 +11,5 @@ func (r Run) Subject() invariants.Subject {
 	if len(facts) == 0 { // a run of before they were kept
 		facts = scenarios.FactsOf(r.Target.Name, r.Target.Provider, r.Target.Version)
 	}
-	return invariants.Subject{Actor: r.Target.Name, Facts: facts, Settings: r.Settings}
+	return invariants.Subject{Actor: r.Target.Program(), Facts: facts, Settings: r.Settings}
 }

@@ -165,7 +165,8 @@ func aboutTarget(target string, race bool, records []scenarios.Record) (builds.R
 			records[i].Autoscaler = ref.Name
 			continue
 		}
-		if of.Autoscaler != ref.Name {
+		on, is := of.On(ref.Name)
+		if records[i] = on; !is {
 			return ref, fmt.Errorf("%s is about %s, and --target is %s", of.ID, of.Autoscaler, ref)
 		}
 	}

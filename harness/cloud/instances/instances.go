@@ -68,6 +68,9 @@ func (c *Cloud) Environment() []string {
 	return []string{"INSTANCES_ENDPOINT=" + c.server.URL(), "INSTANCES_TOKEN=" + c.token}
 }
 
+// Values of the chart say nothing of the cloud.
+func (*Cloud) Values() map[string]any { return nil }
+
 // bootDelay is how long an instance takes from running to its registration, which comes so long after its
 // launch.
 func bootDelay(registration time.Duration) time.Duration {

@@ -6,13 +6,15 @@
 // The cloud behind it is the kwok provider that is linked into the release: it
 // makes Node objects, and the world's simulated nodes stand in for the kubelets.
 // Or it is a Cloud, whose instances become nodes or do not, and the release is linked
-// with a provider for it.
+// with a provider for it: one of ours, or that of AWS, with which Karpenter comes as a
+// release of its own, see edition.
 package karpenter
 
 import (
 	"context"
 	_ "embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +38,18 @@ import (
 // Name of the release, the namespace and the service account.
 const Name = "karpenter"
 
+// edition is where a release has its files, which are its own for each cloud that it comes with.
+type edition struct {
+	crds  []string
+	chart string
+}
+
+// editions are those that there are, by what builds are called.
+var editions = map[string]edition{
+	Name:                {[]string{"pkg/apis/crds", "kwok/apis/crds"}, "kwok/charts"},
+	builds.KarpenterAWS: {[]string{"pkg/apis/crds"}, "charts/karpenter"},
+}
+
 //go:embed registration.yaml
 var registration []byte
 
@@ -57,9 +71,10 @@ func (k *Karpenter) DelaysRegistration() bool { return k.delays }
 
 // Cloud is one whose provider is linked into a release, and which has node classes of its own.
 type Cloud interface {
-	// Environment says where it is.
+	// Environment says where it is, and Values are those of the release's chart that have to be set for it.
 	Environment() []string
-	// CRDs are those of its node classes, and Rights what Karpenter may do with them.
+	Values() map[string]any
+	// CRDs are those of its node classes, and Rights what Karpenter may do with them; none if the release brings them.
 	CRDs() ([]*apiextensionsv1.CustomResourceDefinition, error)
 	Rights() ([]*unstructured.Unstructured, error)
 	// Adapt has objects that speak of node classes of another kind speak of its own.
@@ -81,7 +96,11 @@ func Install(ctx context.Context, w *world.World, t builds.Target, cloud Cloud) 
 	if err != nil {
 		return nil, err
 	}
-	objects, err := render(t.Asset("kwok/charts"))
+	values := map[string]any{}
+	if cloud != nil {
+		values = cloud.Values()
+	}
+	objects, err := render(t.Asset(k.edition().chart), values)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the chart of %s: %w", t.Ref, err)
 	}
@@ -104,11 +123,12 @@ func Install(ctx context.Context, w *world.World, t builds.Target, cloud Cloud) 
 	return k, nil
 }
 
+func (k *Karpenter) edition() edition { return editions[k.target.Name] }
+
 func (k *Karpenter) installCRDs() (err error) {
-	crds := envtest.CRDInstallOptions{
-		Paths:              []string{k.target.Asset("pkg/apis/crds"), k.target.Asset("kwok/apis/crds")},
-		ErrorIfPathMissing: true,
-		PollInterval:       10 * time.Millisecond, // real: time may jump in between
+	crds := envtest.CRDInstallOptions{ErrorIfPathMissing: true, PollInterval: 10 * time.Millisecond} // real: time may jump in between
+	for _, path := range k.edition().crds {
+		crds.Paths = append(crds.Paths, k.target.Asset(path))
 	}
 	if k.cloud != nil {
 		if crds.CRDs, err = k.cloud.CRDs(); err != nil {
@@ -158,15 +178,16 @@ func (k *Karpenter) Adapt(o *unstructured.Unstructured) {
 // Settings are the controller's command line and environment, but for what says where it is.
 func (k *Karpenter) Settings() []string { return slices.Concat(k.flags, k.env) }
 
-// render is `helm template karpenter --namespace karpenter` with default values, but without
+// render is `helm template karpenter --namespace karpenter` with these values, and without
 // the webhooks that releases before v1.1 have: they convert objects of v1beta1, and a world
 // has those of v1 only.
-func render(dir string) ([]*unstructured.Unstructured, error) {
+func render(dir string, of map[string]any) ([]*unstructured.Unstructured, error) {
 	chart, err := loader.Load(dir)
 	if err != nil {
 		return nil, err
 	}
 	settings := chartutil.Values{"webhook": map[string]any{"enabled": false}}
+	maps.Copy(settings, of)
 	values, err := chartutil.ToRenderValues(chart, settings, chartutil.ReleaseOptions{Name: Name, Namespace: Name, IsInstall: true}, nil)
 	if err != nil {
 		return nil, err

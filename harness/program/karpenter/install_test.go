@@ -42,7 +42,7 @@ metadata: {name: karpenter-cert}
 			t.Fatal(err)
 		}
 	}
-	objects, err := render(dir)
+	objects, err := render(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -138,7 +138,7 @@ func itsObjects(kind schema.GroupVersionKind, runs bool) (its bool, err error) {
 	switch group := kind.Group; {
 	case strings.HasPrefix(group, "karpenter.k8s."):
 		return true, fmt.Errorf("the cloud of the world's Karpenter is kwok: want kind KWOKNodeClass of karpenter.kwok.sh/v1alpha1 "+
-			"in place of %s of %s", kind.Kind, kind.GroupVersion())
+			"in place of %s of %s, or \"an AWS region\" before", kind.Kind, kind.GroupVersion())
 	case group == "autoscaling.x-k8s.io":
 		return runs, nil
 	case (group == PoolKind.Group || strings.HasPrefix(group, "karpenter.")) && !runs:

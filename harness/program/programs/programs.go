@@ -16,6 +16,7 @@ import (
 // All are the programs.
 var All = []deploy.Kind{
 	clusterautoscaler.Kind,
+	karpenter.OnAWS,
 	karpenter.Kind,
 	clusterapi.Kind,
 	ccm.Kind,

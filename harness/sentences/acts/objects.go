@@ -86,7 +86,7 @@ func object(s *scene.Scene, text string) (*objects.Client, objects.Ref, error) {
 	}
 	ref, err := objects.ParseRef(text)
 	if err == nil {
-		ref.Name, err = then.Aged(s.World.History().Since(0), s.Rig.Target.Ref.Name, ref.Kind, ref.Name)
+		ref.Name, err = then.Aged(s.World.History().Since(0), s.Rig.Target.Program(), ref.Kind, ref.Name)
 	}
 	if err != nil {
 		return nil, ref, err

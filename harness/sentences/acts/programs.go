@@ -26,7 +26,7 @@ var programSentences = scene.Sentences{
 func ofTarget(said string, do func(context.Context, *scene.Scene, string) error) scene.Sentence {
 	return scene.Sentence{Role: scene.When, Words: said, Needs: []scene.Need{scene.TargetRuns}, Check: checkTarget,
 		Act: func(ctx context.Context, s *scene.Scene, _ words.Args) error {
-			return do(ctx, s, s.Rig.Target.Ref.Name)
+			return do(ctx, s, s.Rig.Target.Program())
 		}}
 }
 
@@ -49,7 +49,7 @@ func probeTarget(_ context.Context, s *scene.Scene, a words.Args) error {
 	if failures < 1 {
 		return fmt.Errorf("after %d failures: want 1 or more", failures)
 	}
-	s.World.Probe(s.Rig.Target.Ref.Name, a.Duration(0), failures)
+	s.World.Probe(s.Rig.Target.Program(), a.Duration(0), failures)
 	return nil
 }
 

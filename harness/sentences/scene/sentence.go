@@ -112,7 +112,7 @@ var (
 )
 
 func runs(s *Scene) bool {
-	_, runs := s.World.Component(s.Rig.Target.Ref.Name)
+	_, runs := s.World.Component(s.Rig.Target.Program())
 	return runs
 }
 
