@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"nodestorm/harness/cloud"
+	_ "nodestorm/harness/cloud/aws"
 	_ "nodestorm/harness/cloud/hetzner"
 	_ "nodestorm/harness/cloud/instances"
 	"nodestorm/harness/cloud/live"

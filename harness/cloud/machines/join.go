@@ -20,6 +20,7 @@ package machines
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -50,6 +51,9 @@ type Config struct {
 	// Metadata is where the metadata service of the cloud begins. Empty means that of Hetzner:
 	// /hetzner/v1/metadata/
 	Metadata string
+	// Answers are further ones of the metadata service for an instance, by whole paths, which go over those that are the same
+	// for all clouds. Nil: there are none.
+	Answers func(fakecloud.Instance) map[string]string
 	// BootDelay is from running to the kubelet's first word, by server type. What
 	// is not in it has DefaultBootDelay.
 	BootDelay map[string]time.Duration
@@ -323,6 +327,12 @@ func (j *Joiner) machine(i fakecloud.Instance) cloudinit.Machine {
 	}
 	for name, value := range metadata {
 		on.Metadata[j.cfg.Metadata+name] = value
+	}
+	if j.cfg.Answers != nil {
+		maps.Copy(on.Metadata, j.cfg.Answers(i))
+	}
+	if t := j.cfg.Cloud.Catalogue().ServerType(i.Type); t != nil {
+		on.Cores = t.Cores
 	}
 	return on
 }

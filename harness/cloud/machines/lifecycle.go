@@ -21,11 +21,21 @@ const monitorPeriod = 5 * time.Second
 // does, of a cloud that has none, or in a world that needs nothing else of it. Without it they
 // stay, and are not Ready.
 func RemoveNodes(ctx context.Context, w *world.World, cloud *fakecloud.Cloud) error {
+	return removeNodes(ctx, w, cloud, func(i fakecloud.Instance) string { return i.Name })
+}
+
+// manager is a client with the rights of a cloud's controller manager.
+func manager(w *world.World) (kubernetes.Interface, error) {
 	user, err := w.Cluster.User("cloud-controller-manager", "system:masters")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	client, err := kubernetes.NewForConfig(user)
+	return kubernetes.NewForConfig(user)
+}
+
+// removeNodes see RemoveNodes; name is that of an instance's Node.
+func removeNodes(ctx context.Context, w *world.World, cloud *fakecloud.Cloud, name func(fakecloud.Instance) string) error {
+	client, err := manager(w)
 	if err != nil {
 		return err
 	}
@@ -42,7 +52,7 @@ func RemoveNodes(ctx context.Context, w *world.World, cloud *fakecloud.Cloud) er
 					return
 				case <-w.Clock().After(monitorPeriod):
 				}
-				err := client.CoreV1().Nodes().Delete(ctx, change.Instance.Name, metav1.DeleteOptions{})
+				err := client.CoreV1().Nodes().Delete(ctx, name(change.Instance), metav1.DeleteOptions{})
 				if err == nil || apierrors.IsNotFound(err) {
 					return
 				}

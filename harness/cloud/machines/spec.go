@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -169,7 +170,13 @@ func Resources(t *fakecloud.ServerType, args map[string]string) (capacity, alloc
 		corev1.ResourcePods:             *resource.NewQuantity(pods, resource.DecimalSI),
 	}
 	allocatable = capacity.DeepCopy()
-	subtract(allocatable, corev1.ResourceMemory, *resource.NewQuantity(evictionMemory, resource.BinarySI))
+	memoryKept := *resource.NewQuantity(evictionMemory, resource.BinarySI)
+	if text, given := evictionHard(args["eviction-hard"], "memory.available"); given {
+		if memoryKept, err = part(text, memory); err != nil {
+			return nil, nil, fmt.Errorf("--eviction-hard: memory.available<%.40q: %w", text, err)
+		}
+	}
+	subtract(allocatable, corev1.ResourceMemory, memoryKept)
 	subtract(allocatable, corev1.ResourceEphemeralStorage, *resource.NewQuantity(int64(float64(disk)*evictionDisk), resource.BinarySI))
 	for _, flag := range []string{"kube-reserved", "system-reserved"} {
 		for _, pair := range strings.FieldsFunc(args[flag], func(r rune) bool { return r == ',' }) {
@@ -182,6 +189,29 @@ func Resources(t *fakecloud.ServerType, args map[string]string) (capacity, alloc
 		}
 	}
 	return capacity, allocatable, nil
+}
+
+// evictionHard is the threshold of a signal in --eviction-hard.
+func evictionHard(flag, signal string) (text string, given bool) {
+	for _, pair := range strings.Split(flag, ",") {
+		if name, value, found := strings.Cut(strings.TrimSpace(pair), "<"); found && name == signal {
+			text, given = value, true
+		}
+	}
+	return text, given
+}
+
+// part is a quantity, or as many per cent of all as a text says.
+func part(text string, all int64) (resource.Quantity, error) {
+	percent, is := strings.CutSuffix(text, "%")
+	if !is {
+		return resource.ParseQuantity(text)
+	}
+	of100, err := strconv.ParseFloat(percent, 64)
+	if err != nil || of100 < 0 || of100 > 100 {
+		return resource.Quantity{}, errors.New("want a quantity or per cent of all")
+	}
+	return *resource.NewQuantity(int64(float64(all)*of100/100), resource.BinarySI), nil
 }
 
 // subtract lowers a resource, to nothing at least. Those that the machine does not have

@@ -17,6 +17,8 @@ type Setting struct {
 	Kubelets   func(fakecloud.Instance) *kubelet.Machines
 	Containers Containers
 	Profile    func(fakecloud.Instance) node.Profile
+	// Answers are those of the cloud's metadata service by their paths, beside those that all have, see Config.
+	Answers func(fakecloud.Instance) map[string]string
 }
 
 // Start makes a cloud in the world, as cfg has it, whose instances become Nodes; metadata is where its metadata service
@@ -34,7 +36,7 @@ func Start(s Setting, cfg fakecloud.Config, metadata string) (*fakecloud.Cloud, 
 	w.OnStop(func() error { cloud.Close(); return nil })
 	joined, err := New(Config{
 		Cloud: cloud, Fleet: w.Fleet(), Kubelets: s.Kubelets, Containers: s.Containers, History: w.History(), Seed: s.Seed,
-		Profile: s.Profile, Metadata: metadata,
+		Profile: s.Profile, Metadata: metadata, Answers: s.Answers,
 	})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodestorm/harness/builds"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
@@ -28,14 +29,15 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 		invariants = append(invariants, checker.NewFinder(of))
 	}
 	var faults faults
+	program := builds.Ref{Name: record.Autoscaler}.Program()
 	for r := range records.Timed() {
 		all.Take(r)
 		for _, f := range invariants {
 			f.Take(r)
 		}
-		there = there || isOf(&r, record.Autoscaler)
+		there = there || isOf(&r, program)
 		if bare {
-			wrote = wrote || writes(&r, record.Autoscaler)
+			wrote = wrote || writes(&r, program)
 		} else {
 			symptom.Take(r)
 			trigger.Take(r)
@@ -46,7 +48,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 			in.Steps = append(in.Steps, step)
 		}
 		if r.Source == history.Harness && r.Verb == history.Died {
-			in.died(r, record.Autoscaler)
+			in.died(r, program)
 		}
 	}
 	in.Incomplete, in.FaultsUnmet = all.Incomplete(), faults.unmet()

@@ -68,10 +68,12 @@ var arguments = []Argument{
 		`the controllers of Cluster API`, `"cluster-autoscaler"`, `"([^"]{1,})"`},
 	{"LIST", "lists in quotes, as CALL with the verb list", `"list nodes"`, `"(list [a-z0-9.*/-]+(?: [^" ]+)?)"`},
 	{"WATCH", "watches in quotes, as CALL with the verb watch", `"watch nodes"`, `"(watch [a-z0-9.*/-]+(?: [^" ]+)?)"`},
-	{"CLOUD-LIST", "lists in quotes: list servers, or of actions, such as list actions", `"list servers"`, `"(list [a-z_ ]+)"`},
+	{"CLOUD-LIST", "lists in quotes: list servers, or of actions, such as list actions; of AWS DescribeInstances", `"list servers"`,
+		`"(list [a-z_ ]+|(?:Describe|List)[A-Za-z]+)"`},
 	{"CLOUD-CALL", "calls in quotes, such as create servers, delete servers, list servers, list actions of servers. A cloud of node " +
 		"groups has increase groups, delete instances, list instances, get templates. One of instances has launch instances, terminate " +
-		"instances, describe instances. AWS has create fleets, create launch_templates, describe subnets, receive messages", `"create servers"`, `"([a-z_]+ [a-z_ ]+)"`},
+		"instances, describe instances. AWS's have AWS's own names, such as CreateFleet", `"create servers"`,
+		`"([a-z_]+ [a-z_ ]+|[A-Z][A-Za-z]+)"`},
 	{"ACTION", "an action of the cloud in quotes, such as create_server, start_server or delete_server", `"start_server"`,
 		`"([a-z]+_[a-z_]+)"`},
 	// A fault that a sentence has armed is called what that says, quotes and all.

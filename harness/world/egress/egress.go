@@ -82,10 +82,10 @@ type Proxy struct {
 // origin stands in for a host.
 type origin struct {
 	cert tls.Certificate // the host's
-	to   *httputil.ReverseProxy
+	to   http.Handler
 }
 
-// Serve starts a proxy on a free port of loopback that leads nowhere, see Forward.
+// Serve starts a proxy on a free port of loopback that leads nowhere, see Forward and Answer.
 // Close it.
 func Serve(cfg Config) (_ *Proxy, err error) {
 	if cfg.Clock == nil {
@@ -127,6 +127,12 @@ func (p *Proxy) Forward(host, to string) error {
 	if err != nil {
 		return fmt.Errorf("forwarding %s: %w", host, err)
 	}
+	return p.Answer(host, forward(url))
+}
+
+// Answer opens the way to a host, at port 443: to what answers in its place, which sees requests as they were sent. A
+// signature over the host's name holds there.
+func (p *Proxy) Answer(host string, by http.Handler) error {
 	pair, err := p.ca.Issue(host, nil, host)
 	if err != nil {
 		return err
@@ -137,7 +143,7 @@ func (p *Proxy) Forward(host, to string) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.origins[host] = &origin{cert: cert, to: forward(url)}
+	p.origins[host] = &origin{cert: cert, to: by}
 	return nil
 }
 

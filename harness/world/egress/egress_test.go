@@ -140,6 +140,24 @@ func TestForward(t *testing.T) {
 	}
 }
 
+// What answers in place of a host sees its requests with the host's name, which some sign.
+func TestAnswer(t *testing.T) {
+	r := start(t, func(http.ResponseWriter, *http.Request) { t.Error("another host's stand-in was asked") })
+	if err := r.proxy.Answer("ec2.example.cloud", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		_, _ = io.WriteString(w, req.Host+req.URL.String())
+	})); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := r.client.Get("https://ec2.example.cloud/?Action=DescribeInstances")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); err != nil || string(got) != "ec2.example.cloud/?Action=DescribeInstances" {
+		t.Errorf("it got %q, %v", got, err)
+	}
+}
+
 // A stand-in that hangs up is not made an answer of the proxy's.
 func TestHangUp(t *testing.T) {
 	r := start(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })

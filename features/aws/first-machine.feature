@@ -1,0 +1,33 @@
+@aws
+Feature: Karpenter for AWS launches a machine, and terminates it
+
+  @aws-first-machine
+  Scenario: A pod needs a machine, and then does not
+    Given a cluster
+    And a Ready node "system" for system pods only
+    And an AWS region
+    And Karpenter with a NodePool "default"
+    When a pod "web" that requests 1 CPU is created
+    Then the pod "web" is Running within 3m
+    And this holds:
+      """
+      sequence:
+        - as: asked for
+          match: {source: cloud, verb: CreateFleet}
+        - as: registered
+          match: {source: node, verb: register, resource: nodes}
+          capture: {node: name}
+        - as: running
+          match: {source: node, verb: running, resource: pods, name: web, detail: {node: $node}}
+      """
+    When "Pod/web" is deleted
+    Then this holds within 5m:
+      """
+      sequence:
+        - as: drained
+          match: {source: api, verb: delete, resource: nodes, actor: karpenter}
+        - as: terminated
+          match: {source: cloud, verb: TerminateInstances}
+        - as: gone
+          match: {source: cloud, verb: deleted, resource: instances}
+      """

@@ -1,0 +1,100 @@
+package aws
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"nodestorm/fakecloud/aws"
+)
+
+// Class is the kind of Karpenter's node classes.
+var Class = schema.GroupVersionKind{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}
+
+// Environment has the region and a key. There is no metadata service that the program could ask.
+func (r *Region) Environment() []string {
+	return []string{
+		"AWS_REGION=" + aws.Region, "AWS_ACCESS_KEY_ID=" + r.id, "AWS_SECRET_ACCESS_KEY=" + r.secret, "AWS_EC2_METADATA_DISABLED=true",
+	}
+}
+
+// Values are those that Karpenter's guide sets, and the endpoint, which else Karpenter asks EKS for.
+func (r *Region) Values() map[string]any {
+	return map[string]any{"settings": map[string]any{
+		"clusterName": cluster, "clusterEndpoint": r.world.Cluster.Admin().Host, "interruptionQueue": cluster,
+	}}
+}
+
+// CRDs of the node classes are the release's.
+func (*Region) CRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) { return nil, nil }
+
+// Rights on them are in the release's chart.
+func (*Region) Rights() ([]*unstructured.Unstructured, error) { return nil, nil }
+
+// Adapt has objects that speak of the node classes, types and zones of Karpenter's provider kwok speak of AWS's: then what is
+// written for one is played on both.
+func (*Region) Adapt(o *unstructured.Unstructured, from schema.GroupKind) {
+	if o.GroupVersionKind().GroupKind() == from {
+		o.SetGroupVersionKind(Class)
+		o.Object["spec"] = discovered()
+		unstructured.RemoveNestedField(o.Object, "status") // it is Karpenter's to say
+	}
+	for _, path := range [][]string{{"spec"}, {"spec", "template", "spec"}} {
+		spec, found, err := unstructured.NestedMap(o.Object, path...)
+		if !found || err != nil {
+			continue
+		}
+		if ref, is := spec["nodeClassRef"].(map[string]any); is && ref["kind"] == from.Kind {
+			ref["group"], ref["kind"] = Class.Group, Class.Kind
+		}
+		requirements, _ := spec["requirements"].([]any)
+		for _, r := range requirements {
+			if r, is := r.(map[string]any); is {
+				values, _ := r["values"].([]any)
+				for k, value := range values {
+					values[k] = called(fmt.Sprint(value))
+				}
+			}
+		}
+		_ = unstructured.SetNestedMap(o.Object, spec, path...)
+	}
+}
+
+// discovered is a node class as Karpenter's guide has it.
+func discovered() map[string]any {
+	tagged := []any{map[string]any{"tags": map[string]any{"karpenter.sh/discovery": cluster}}}
+	return map[string]any{
+		"role": "KarpenterNodeRole-" + cluster, "amiSelectorTerms": []any{map[string]any{"alias": "al2023@latest"}},
+		"subnetSelectorTerms": tagged, "securityGroupSelectorTerms": tagged,
+	}
+}
+
+var (
+	kwokType = regexp.MustCompile(`^([csm])-(\d+)x-(amd64|arm64)-linux$`)
+	kwokZone = regexp.MustCompile(`^test-zone-([a-c])$`)
+	// sizes are those of the families below, by their processors.
+	sizes = []struct{ cores, size string }{
+		{"1", "large"}, {"2", "large"}, {"4", "xlarge"}, {"8", "2xlarge"}, {"16", "4xlarge"}, {"32", "8xlarge"}, {"48", "12xlarge"}, {"64", "16xlarge"},
+	}
+)
+
+// called is what AWS calls a type or a zone of Karpenter's provider kwok: types with 2, 4 and 8 GiB for each processor.
+func called(name string) string {
+	if zone := kwokZone.FindStringSubmatch(name); zone != nil {
+		return aws.Region + zone[1]
+	}
+	of := kwokType.FindStringSubmatch(name)
+	if of == nil {
+		return name
+	}
+	at := slices.IndexFunc(sizes, func(s struct{ cores, size string }) bool { return s.cores == of[2] })
+	if at < 0 {
+		return name
+	}
+	maker := map[string]string{"amd64": "6i.", "arm64": "6g."}[of[3]]
+	return map[string]string{"c": "c", "s": "m", "m": "r"}[of[1]] + maker + sizes[at].size
+}

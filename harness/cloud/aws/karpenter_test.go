@@ -1,0 +1,58 @@
+package aws
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// What is written for Karpenter's provider kwok speaks of AWS's classes, types and zones; what is AWS's own stays.
+func TestAdapt(t *testing.T) {
+	kwok := schema.GroupKind{Group: "karpenter.kwok.sh", Kind: "KWOKNodeClass"}
+	class := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass", "metadata": map[string]any{"name": "default"},
+		"spec": map[string]any{"nodeRegistrationDelay": "10s"}, "status": map[string]any{"conditions": []any{}},
+	}}
+	(*Region)(nil).Adapt(class, kwok)
+	if class.GroupVersionKind() != Class || class.Object["status"] != nil {
+		t.Errorf("the class is %v", class.Object)
+	}
+	if spec, _, _ := unstructured.NestedMap(class.Object, "spec"); spec["role"] != "KarpenterNodeRole-nodestorm" || spec["nodeRegistrationDelay"] != nil {
+		t.Errorf("its spec is %v", spec)
+	}
+	pool := func(kind, group string, types, zones []any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+				"nodeClassRef": map[string]any{"group": group, "kind": kind, "name": "default"},
+				"requirements": []any{
+					map[string]any{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": types},
+					map[string]any{"key": "topology.kubernetes.io/zone", "operator": "In", "values": zones},
+					map[string]any{"key": "kubernetes.io/arch", "operator": "Exists"},
+				},
+			}}},
+		}}
+	}
+	got := pool("KWOKNodeClass", "karpenter.kwok.sh", []any{"c-4x-amd64-linux", "s-2x-arm64-linux", "m-1x-amd64-linux", "c-9x-amd64-linux"},
+		[]any{"test-zone-a"})
+	(*Region)(nil).Adapt(got, kwok)
+	want := pool("EC2NodeClass", "karpenter.k8s.aws", []any{"c6i.xlarge", "m6g.large", "r6i.large", "c-9x-amd64-linux"}, []any{"us-west-2a"})
+	if diff := cmp.Diff(want.Object, got.Object); diff != "" {
+		t.Error(diff)
+	}
+	(*Region)(nil).Adapt(want, kwok)
+	if diff := cmp.Diff(got.Object, want.Object); diff != "" {
+		t.Errorf("what is AWS's is changed: %s", diff)
+	}
+}
+
+// Calls have the names that AWS gives them, which are unlike the words of other clouds.
+func TestCall(t *testing.T) {
+	if name, _ := call("CreateFleet"); name != "CreateFleet" {
+		t.Errorf("CreateFleet is %q", name)
+	}
+	if name, known := call("terminate instances"); name != "" || len(known) == 0 {
+		t.Errorf("another cloud's call is %q, of %q", name, known)
+	}
+}

@@ -1,0 +1,95 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/aws"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/cloud"
+	"nodestorm/harness/cloud/live"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
+	"nodestorm/sim/machine/node"
+)
+
+// Kind is that of an account of AWS.
+var Kind = live.Register(&live.Kind{
+	Facts: cloud.Named(Name), Sentences: sentences, Start: start,
+	Calls: aws.Calls, Operations: aws.Operations, Call: call, Examples: "of AWS CreateFleet, TerminateInstances, DescribeInstances",
+})
+
+var sentences = scene.Sentences{
+	Worlds: "Karpenter for AWS", Records: "the cloud's instances and calls (cloud), its faults (fault)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `an AWS region`, Check: hasClasses, Act: region},
+	},
+}
+
+// call is one by the name that AWS gives it: that is unlike what other clouds call theirs.
+func call(said string) (operation string, known []string) {
+	if slices.Contains(aws.Calls(), said) {
+		return said, nil
+	}
+	return "", aws.Calls()
+}
+
+// hasClasses notes that node classes of AWS can be there once Karpenter runs.
+func hasClasses(f *scene.Feature, _ words.Args) error {
+	f.Brings(builds.KarpenterAWS)
+	return nil
+}
+
+func region(ctx context.Context, s *scene.Scene, _ words.Args) error { return start(ctx, s) }
+
+// launchTakes is how long an instance is pending.
+const launchTakes = 5 * time.Second
+
+// start is for a region that is there without the sentence, too: every build for AWS needs it.
+func start(ctx context.Context, s *scene.Scene) error {
+	if err := s.Meet(scene.NoCloud); err != nil {
+		return err
+	}
+	if s.Rig.Target.Provider != Name {
+		return fmt.Errorf("%s does not know AWS: take %s", s.Rig.Target.Ref, builds.KarpenterAWS)
+	}
+	if len(s.Settings.Types) > 0 {
+		return errors.New("an AWS region has AWS's own instance types, and no others")
+	}
+	on := s.Setting()
+	on.Kubelets = s.LaunchedKubelets
+	on.Profile = func(fakecloud.Instance) node.Profile {
+		p := s.Boots.Next()
+		p.BootDelay = 0 // the type's
+		if s.Boots.Register > 0 {
+			p.BootDelay = max(s.Boots.Register-launchTakes, time.Millisecond)
+		}
+		return p
+	}
+	r, err := Start(ctx, on)
+	if err != nil {
+		return err
+	}
+	s.Cloud = r
+	return nil
+}
+
+// Cluster Autoscaler does not have this cloud yet, whose node groups are Auto Scaling's.
+
+func (*Region) Group(_ context.Context, _ *scene.Scene, g scene.Group) error {
+	if len(g.Options) > 0 {
+		return scene.ErrOptions
+	}
+	return scene.AnyCloud.Missing
+}
+
+func (*Region) Reach(context.Context, *scene.Scene) (scene.Reach, error) {
+	return scene.Reach{}, scene.AnyCloud.Missing
+}
+
+// RemoveNodes is done already, see machines.StandIn.
+func (*Region) RemoveNodes(context.Context, *scene.Scene) error { return nil }
