@@ -24,6 +24,8 @@ type Facts struct {
 	FirstBuild metav1.Duration `json:"firstBuild,omitzero"`
 	// Unbuilt says that there are no builds of it.
 	Unbuilt bool `json:"unbuilt,omitempty"`
+	// Apart says that its builds are dear, and made only for those who ask for them: setup leaves them out.
+	Apart bool `json:"apart,omitempty"`
 	// PerCloud says that each build is for one cloud, which its records are then of.
 	PerCloud bool `json:"perCloud,omitempty"`
 	// BuiltIn is the cloud that builds have which are made for none.

@@ -5,6 +5,7 @@ import (
 
 	"nodestorm/features"
 	"nodestorm/harness/builds"
+	"nodestorm/harness/program"
 	"nodestorm/scenarios"
 )
 
@@ -42,7 +43,7 @@ func NeededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs 
 }
 
 // Needed are Kubernetes, Cluster API, our own parts of clusters, and all targets of
-// the catalogue, each once.
+// the catalogue but those that are built apart, each once.
 func Needed() ([]builds.Ref, error) {
 	c, err := features.Catalogue()
 	if err != nil {
@@ -51,6 +52,9 @@ func Needed() ([]builds.Ref, error) {
 	refs := slices.Concat([]builds.Ref{builds.Kubernetes}, builds.ClusterAPI, builds.Parts, []builds.Ref{builds.OnInstances})
 	seen := map[builds.Ref]bool{}
 	for _, r := range c.Records() {
+		if program.Named(r.Autoscaler).Apart {
+			continue
+		}
 		for _, t := range r.Targets {
 			ref, err := builds.ParseRef(t.Name)
 			if err != nil {

@@ -55,7 +55,8 @@ func Ready(store *buildstore.Store, catalogue *scenarios.Catalogue) (list []Read
 		of := groupOf(r)
 		g := groups[of]
 		if g == nil {
-			g = &Readiness{Of: of, Needed: !program.Named(r.Autoscaler).PerCloud, Missing: []string{}, Ways: []string{}}
+			about := program.Named(r.Autoscaler)
+			g = &Readiness{Of: of, Needed: !about.PerCloud && !about.Apart, Missing: []string{}, Ways: []string{}}
 			groups[of], order = g, append(order, of)
 		}
 		g.Records++
@@ -96,6 +97,8 @@ func (g *Readiness) findWays(a asked) {
 		g.Missing = append(g.Missing, name)
 		_, unknown := buildstore.Known(ref)
 		switch {
+		case program.Named(ref.Name).Apart && errors.As(a.errs[ref], new(*buildstore.NotFoundError)):
+			g.Ways = append(g.Ways, oneline.Command("nodestorm", "target", "build", ref.String()))
 		case !errors.As(a.errs[ref], new(*buildstore.NotFoundError)):
 			g.Ways = append(g.Ways, a.errs[ref].Error())
 		case unknown == nil || errors.As(unknown, new(*buildstore.NoCheckoutError)):
@@ -122,8 +125,11 @@ func (g *Readiness) findWays(a asked) {
 // groupOf says which records go together: what they need comes in one way.
 func groupOf(r scenarios.Record) string {
 	of := "no Cluster Autoscaler"
-	if program.Named(r.Autoscaler).PerCloud {
+	switch about := program.Named(r.Autoscaler); {
+	case about.PerCloud:
 		of = "Cluster Autoscaler for " + r.Provider()
+	case about.Apart:
+		of = about.Name
 	}
 	if r.Race {
 		of += " with Go's race detector"

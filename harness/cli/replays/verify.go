@@ -177,6 +177,9 @@ func (v *verification) prepare(c *cobra.Command, ids []string) (records []scenar
 	if err := v.ToPlay(v.Catalogue, records, err); err != nil {
 		return nil, nil, err
 	}
+	if v.all && v.target == "" {
+		records = v.withoutApart(records)
+	}
 	for _, r := range records {
 		if r.Bare() {
 			return nil, nil, exit.UsageError(fmt.Errorf("%s has no record, so nothing is expected of it on any target: %s", r.ID,
