@@ -120,19 +120,18 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	return nil
 }
 
-// checkFlags reports whether the target knows the flags and variables that the steps give it.
+// checkFlags reports whether the target knows the flags, variables and feature gates that the steps give it. Karpenter
+// says nothing of a gate that it does not know.
 func (r Request) checkFlags(ctx context.Context) error {
-	var given, unlisted, env []string
+	var given, unlisted, env, gates []string
 	err := r.eachScenario(func(pickle []*messages.PickleStep) error {
 		flags, others, err := sentences.Flags(pickle)
 		given, unlisted, env = append(given, flags...), append(unlisted, others...), append(env, sentences.Environment(pickle)...)
+		gates = append(gates, sentences.Gates(pickle)...)
 		return err
 	})
-	for _, name := range env {
-		if known, broken := r.Target.Mentions(name); broken != nil || !known && err == nil {
-			err = cmp.Or(broken, fmt.Errorf("%s: %s knows no environment variable %s", r.feature(), r.Target.Ref, name))
-		}
-	}
+	// mutant: a feature gate that a target does not know is given to it
+	err = cmp.Or(err, r.mentions("environment variable", env), r.mentions("feature gate", gates))
 	if err != nil || len(given)+len(unlisted) == 0 {
 		return err
 	}
@@ -143,6 +142,16 @@ func (r Request) checkFlags(ctx context.Context) error {
 	err = check(ctx, deploy.Request{Target: r.Target, Provider: r.Record.Provider(), Flags: given, Unlisted: unlisted})
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.feature(), err)
+	}
+	return nil
+}
+
+// mentions finds the first of some names that the target's program does not have.
+func (r Request) mentions(what string, names []string) error {
+	for _, name := range names {
+		if known, err := r.Target.Mentions(name); err != nil || !known {
+			return cmp.Or(err, fmt.Errorf("%s: %s knows no %s %s", r.feature(), r.Target.Ref, what, name))
+		}
 	}
 	return nil
 }

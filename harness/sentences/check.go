@@ -41,6 +41,7 @@ const mostMeant = 20
 // Problems are all that Check would find, one after the other.
 func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 	feature, made, cloud := &scene.Feature{Beside: beside}, Made(steps, beside), System(steps)
+	var owes []int // the steps of feature.Owed
 	for i, said := range steps {
 		s, err := resolve(said, beside)
 		now, isOld := old.Newer(said.Text, cloud)
@@ -57,6 +58,14 @@ func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 		}
 		if err != nil {
 			wrong = append(wrong, Problem{i, err})
+		}
+		for len(owes) < len(feature.Owed) {
+			owes = append(owes, i)
+		}
+	}
+	for i, owed := range feature.Owed {
+		if err := owed(feature); err != nil {
+			wrong = append(wrong, Problem{owes[i], err})
 		}
 	}
 	return wrong

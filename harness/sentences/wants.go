@@ -71,6 +71,12 @@ func Flags(steps []*messages.PickleStep) (known, unlisted []string, err error) {
 	return known, unlisted, err
 }
 
+// Gates are the feature gates that steps give the target.
+func Gates(steps []*messages.PickleStep) (names []string) {
+	eachWants(steps, func(w scene.Wants, _ error) { names = append(names, w.Gates...) })
+	return names
+}
+
 // Environment are the names of the variables that steps give the target.
 func Environment(steps []*messages.PickleStep) (names []string) {
 	of := clouds.Named(System(steps))

@@ -129,7 +129,7 @@ func testStrangers(t *testing.T, w *world.World, left traces) {
 	if _, err := hetzner.Start(ctx, machines.Setting{World: w, Seed: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.KubeconfigThrough(nil, "client"); err != nil {
+	if _, _, err := w.KubeconfigThrough(nil, nil, "client"); err != nil {
 		t.Fatal(err)
 	}
 	// Twice kube-apiserver's, the controller manager's; the scheduler's; three of ours.

@@ -6,16 +6,17 @@ import (
 )
 
 // KubeconfigThrough is Kubeconfig for an identity that reaches kube-apiserver
-// through a fault proxy with these rules. The proxy is the identity's own and ends
-// with the world; its rules' records go to the history, its delays are virtual.
-func (c *Cluster) KubeconfigThrough(rules []fault.Fault, name string, groups ...string) (string, *apifault.Proxy, error) {
+// through a fault proxy with these rules, which does some creations later if that is not nil. The proxy is the identity's own
+// and ends with the world; its rules' records go to the history, its delays are virtual.
+func (c *Cluster) KubeconfigThrough(rules []fault.Fault, later *apifault.Later, name string, groups ...string) (string, *apifault.Proxy, error) {
 	w := c.world
 	user, err := c.identity(name, groups...)
 	if err != nil {
 		return "", nil, err
 	}
-	p, err := apifault.Start(apifault.Config{Client: user, Writer: c.Admin(), Clock: w.Clock(), History: w.history, Seed: w.cfg.Seed},
-		rules...)
+	p, err := apifault.Start(apifault.Config{
+		Client: user, Writer: c.Admin(), Clock: w.Clock(), History: w.history, Seed: w.cfg.Seed, Later: later,
+	}, rules...)
 	if err != nil {
 		return "", nil, err
 	}

@@ -49,7 +49,7 @@ const (
 // through is a client of its own behind a proxy with rules.
 func through(t *testing.T, w *world.World, contentType string, rules ...fault.Fault) (*rest.Config, *apifault.Proxy) {
 	t.Helper()
-	path, p, err := w.KubeconfigThrough(rules, "tester", "system:masters")
+	path, p, err := w.KubeconfigThrough(rules, nil, "tester", "system:masters")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func next(t *testing.T, w watch.Interface) watch.Event {
 // gets in.
 func identity(t *testing.T, w *world.World) {
 	ctx := t.Context()
-	path, p, err := w.KubeconfigThrough(nil, "reader", "readers")
+	path, p, err := w.KubeconfigThrough(nil, nil, "reader", "readers")
 	if err != nil {
 		t.Fatal(err)
 	}

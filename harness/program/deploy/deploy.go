@@ -24,7 +24,11 @@ import (
 )
 
 // Account is the service account of a program under test.
-type Account struct{ Namespace, Name string }
+type Account struct {
+	Namespace, Name string
+	// Later are creations that are done later than they are answered. Nil: none.
+	Later *apifault.Later
+}
 
 // Way is how an account reaches an API server.
 type Way struct {
@@ -41,8 +45,8 @@ func (a Account) Reach(c *world.Cluster, broken bool, rules []fault.Fault, group
 	groups = append([]string{
 		"system:serviceaccounts", "system:serviceaccounts:" + a.Namespace, "system:authenticated", audit.TargetGroup,
 	}, groups...)
-	if broken {
-		w.Kubeconfig, w.Proxy, err = c.KubeconfigThrough(rules, user, groups...)
+	if broken || a.Later != nil {
+		w.Kubeconfig, w.Proxy, err = c.KubeconfigThrough(rules, a.Later, user, groups...)
 	} else {
 		w.Kubeconfig, err = c.Kubeconfig(user, groups...)
 	}

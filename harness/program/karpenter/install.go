@@ -62,12 +62,11 @@ type Karpenter struct {
 	flags  []string        // of the scenario
 	way    *apifault.Proxy // between it and the API server; nil without
 	cloud  Cloud           // nil: that of the provider kwok
-	delays bool
+	delays bool            // the node classes of kwok can say how long a machine takes to register
+	// Registers is from a machine's launch to its registration, where the cloud is that of the provider kwok and its
+	// release cannot say so; zero: at once. It counts before Start.
+	Registers time.Duration
 }
-
-// DelaysRegistration reports whether the release's node classes can say how long a machine takes to
-// register: those of kwok in v1.0 have no spec, and machines register at once.
-func (k *Karpenter) DelaysRegistration() bool { return k.delays }
 
 // Cloud is one whose provider is linked into a release, and which has node classes of its own.
 type Cloud interface {

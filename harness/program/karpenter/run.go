@@ -17,7 +17,7 @@ import (
 // real time does until then. Where it is to be broken, its way to the API server has these
 // rules, and may get more.
 func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault) (*process.Process, error) {
-	way, err := deploy.Account{Namespace: Name, Name: Name}.Reach(k.world.Cluster, broken, rules)
+	way, err := deploy.Account{Namespace: Name, Name: Name, Later: k.later()}.Reach(k.world.Cluster, broken, rules)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +41,15 @@ func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault
 		Lines: logLines(k.world.History()),
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
 	}))
+}
+
+// later has Nodes come as late as machines register, where the provider kwok of the release cannot: before v1.4 it made them
+// as soon as it was asked for a machine.
+func (k *Karpenter) later() *apifault.Later {
+	if k.cloud != nil || k.delays || k.Registers <= 0 {
+		return nil
+	}
+	return &apifault.Later{Match: apifault.Match{Verbs: []string{"create"}, Resource: "nodes"}, By: k.Registers}
 }
 
 // Way is its way to the API server where that can be broken, or nil.

@@ -81,6 +81,7 @@ func bring(ctx context.Context, s *scene.Scene) (k inScene, err error) {
 	s.Target = k
 	s.Run(Name, k)
 	k.Set(s.Settings.Env, s.Settings.Flags)
+	k.Registers = s.Boots.Register
 	_, err = k.Start(ctx, s.Broken(), s.Rules...)
 	return k, err
 }
@@ -88,10 +89,10 @@ func bring(ctx context.Context, s *scene.Scene) (k inScene, err error) {
 // inScene is the Karpenter of a scenario.
 type inScene struct{ *Karpenter }
 
-// Prepare has node classes be those of the cloud, and "machines that register …" hold for classes that say nothing else, and can.
+// Prepare has node classes be those of the cloud, and "machines that register …" hold for classes that say nothing else.
 func (k inScene) Prepare(s *scene.Scene, o *unstructured.Unstructured) error {
 	k.Adapt(o)
-	if o.GroupVersionKind().GroupKind() != ClassKind || s.Boots.Register == 0 || !k.DelaysRegistration() {
+	if o.GroupVersionKind().GroupKind() != ClassKind || s.Boots.Register == 0 || !k.delays {
 		return nil
 	}
 	if _, said, _ := unstructured.NestedString(o.Object, "spec", "nodeRegistrationDelay"); said {

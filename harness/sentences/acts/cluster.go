@@ -30,7 +30,8 @@ var clusterSentences = scene.Sentences{
 		{Role: scene.Given, Words: `a cluster whose API server also serves "NAME"`, Begins: true, Check: checkServes,
 			Act: cluster(func(c *world.Config, a words.Args) { c.Serves = []string{a.Text(0)} })},
 		{Role: scene.Given, Words: `a Ready Node "NAME" for system pods only`, Act: systemNode},
-		{Role: scene.Given, Words: `machines that register DURATION after their launch and are Ready DURATION later`, Act: machinesRegister},
+		{Role: scene.Given, Words: `machines that register DURATION after their launch and are Ready DURATION later`,
+			Check: checkRegister, Act: machinesRegister},
 		{Role: scene.Given, Words: `a node agent "NAME" that taints its Node with "TAINT" from DURATION to DURATION after registration`,
 			Act: agent},
 		{Role: scene.Given, Words: `a pod "NAME" that requests CPU is Running`, Act: runningPod},
@@ -88,6 +89,12 @@ func start(ctx context.Context, s *scene.Scene, cfg world.Config) (err error) {
 	}
 	s.World = w
 	s.Rig.Started(w)
+	for _, version := range cfg.Serves {
+		// mutant: a version of an API group that is not served is no problem
+		if _, err := w.Client().Discovery().ServerResourcesForGroupVersion(version); err != nil {
+			return fmt.Errorf("the API server was asked to serve %s, and does not: %w", version, err)
+		}
+	}
 	guard(ctx, s)
 	if s.Rig.Machines != nil {
 		s.Containers, err = s.Rig.Machines(ctx, w)
@@ -99,6 +106,23 @@ func start(ctx context.Context, s *scene.Scene, cfg world.Config) (err error) {
 // Ready, kube-controller-manager evicts nothing and taints nothing NoExecute.
 func systemNode(ctx context.Context, s *scene.Scene, a words.Args) error {
 	return s.SystemNode(ctx, a.Text(0), "")
+}
+
+// checkRegister finds a scenario in which nothing launches machines that register so, or has done before it is said.
+func checkRegister(f *scene.Feature, _ words.Args) error {
+	if f.Started {
+		return errors.New("the target runs already, and its machines are not as this says: say it before")
+	}
+	f.Owed = append(f.Owed, func(f *scene.Feature) error {
+		for _, k := range programs.All {
+			if k.Adopts != nil && f.Runs[k.Name] {
+				return nil
+			}
+		}
+		return errors.New(`it is about machines that Karpenter launches, and the scenario has no Karpenter: of servers of other ` +
+			`clouds say "servers whose Nodes are Ready DURATION after their registration", or leave it out`)
+	})
+	return nil
 }
 
 func machinesRegister(_ context.Context, s *scene.Scene, a words.Args) error {

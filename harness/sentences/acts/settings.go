@@ -35,7 +35,9 @@ var cloudless = scene.Need{There: scene.NoCloud.There, Missing: "the cloud is th
 func wantsEnvironment(a words.Args) (w scene.Wants, err error) {
 	all, err := scene.Variables(a.Table)
 	for _, v := range all {
-		w.Env = append(w.Env, v.Name)
+		if w.Env = append(w.Env, v.Name); v.Name == "FEATURE_GATES" {
+			w.Gates = append(w.Gates, scene.Gates(v.Value)...)
+		}
 	}
 	return w, err
 }

@@ -160,6 +160,7 @@ type Wants struct {
 	Releases, Parts []builds.Ref // that the store has to have: releases that a step names, and parts of ours
 	Flags, Unlisted []string     // that the target is given, and those that it may not know
 	Env             []string     // the names of the variables that it is given
+	Gates           []string     // the feature gates that it is given, by a variable or a flag
 	Nodes           int          // simulated nodes that a step asks for, and machines that groups begin with
 	Marked          bool         // some group has labels or taints
 	Breaks          []string     // the programs whose ways to the API server it breaks, as rules name them
@@ -171,6 +172,9 @@ type Feature struct {
 	// Runs are the programs that bring kinds of their own; Started says that the target runs.
 	Runs             map[string]bool
 	Started, Awaited bool
+	// Owed are asked when all steps have been checked: each finds out whether the step that added it says something that
+	// nothing in the scenario makes true.
+	Owed []func(*Feature) error
 	// Defined are the kinds that objects of the scenario define.
 	Defined map[schema.GroupKind]bool
 }

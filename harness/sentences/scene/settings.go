@@ -71,7 +71,22 @@ func pairs(table [][]string, what, example string, take func(name, value string)
 // WantsFlags are known to the target that a sentence starts with a table of flags, WantsUnlisted need not be.
 func WantsFlags(a words.Args) (w Wants, err error) {
 	w.Flags, err = Flags(a.Table)
+	for _, flag := range w.Flags {
+		if value, are := strings.CutPrefix(flag, "--feature-gates="); are {
+			w.Gates = append(w.Gates, Gates(value)...)
+		}
+	}
 	return w, err
+}
+
+// Gates are the names of those feature gates that are not off in a list such as StaticCapacity=true,NodeRepair=false.
+func Gates(list string) (names []string) {
+	for gate := range strings.SplitSeq(list, ",") {
+		if name, value, is := strings.Cut(gate, "="); is && value != "false" {
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
 }
 
 // WantsUnlisted see WantsFlags.

@@ -75,6 +75,8 @@ type Config struct {
 	History *history.Log
 	// Seed is what the probabilities of rules are drawn from.
 	Seed uint64
+	// Later has some creations done later than they are answered. Nil: none.
+	Later *Later
 	// Listen is the address to listen on; empty is a free port on loopback.
 	Listen string
 }
@@ -216,6 +218,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer p.calls.Done()
 	c := p.newCall(r)
 	defer c.done()
+	if c.waits() {
+		c.answerFirst(w)
+		return
+	}
+	c.claim()
 	if c.rule != nil && !c.begin(w) {
 		return
 	}

@@ -38,10 +38,14 @@ func (p *Proxy) newCall(r *http.Request) *call {
 		c.info.IsResourceRequest = false // the API server will say what is wrong with it
 	}
 	c.req = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
-	if c.known && c.info.IsResourceRequest {
-		c.rule, c.turn = p.claim(c.info, c.agent)
-	}
 	return c
+}
+
+// claim finds the rule that takes the call.
+func (c *call) claim() {
+	if c.known && c.info.IsResourceRequest {
+		c.rule, c.turn = c.proxy.claim(c.info, c.agent)
+	}
 }
 
 // done ends the part that a rule had in the call.
