@@ -66,7 +66,7 @@ func TestCheckSteps(t *testing.T) {
 		{"right", "", "", ""},
 		{"other words", `a Deployment "web" of 1 pod that requests 1 CPU is created`, `one pod "web" is created`, `its step "When one pod \"web\" is created" matches nothing`},
 		{"other role", `When a Deployment "web" of 1 pod that requests 1 CPU is created`, `Then a Deployment "web" of 1 pod that requests 1 CPU is created`, "matches nothing"},
-		{"duration", "within 5m", "within 5mm", `"Then no more than 1 NodeClaim is created within 5mm" matches nothing`},
+		{"duration", "5m from now", "5mm from now", `"Then 5mm from now, exactly 1 NodeClaim has been created since the start" matches nothing`},
 		{"CPU", "1 CPU", "one CPU", "matches nothing"},
 		{"no cluster", "Given a cluster without the admission plugin DefaultTolerationSeconds\n    And a Ready", "Given a Ready", "must with a cluster"},
 		{"malformed", "Scenario:", "Scenaro:", "reading features/" + record.Feature},

@@ -101,7 +101,7 @@ func undistorted(t *testing.T, r replay.Request) replay.Result {
 
 const (
 	when = `a Deployment "web" of 1 pod`
-	then = "no more than 1 NodeClaim"
+	then = "5m from now, exactly 1 NodeClaim"
 )
 
 func TestRun(t *testing.T) {
@@ -251,7 +251,7 @@ func TestRunAwaitsSymptom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	early := strings.NewReplacer(then+" is created within 5m", `a pod of the Deployment "web" is Running within 20s`).Replace(string(text))
+	early := strings.NewReplacer(then+" has been created since the start", `a pod of the Deployment "web" is Running within 20s`).Replace(string(text))
 	r.Features = fstest.MapFS{r.Record.Feature: {Data: []byte(early)}}
 	r.Record.Symptom.Sequence = slices.Clone(r.Record.Symptom.Sequence)
 	r.Record.Symptom.Sequence[len(r.Record.Symptom.Sequence)-1].Within = checker.Duration(5 * time.Minute)
