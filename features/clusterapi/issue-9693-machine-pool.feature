@@ -38,4 +38,4 @@ Feature: A node that is not needed goes, or is said to stay
       """
     And Cluster Autoscaler
     When the scenario waits for 10m
-    Then 5m from now, the autoscaler has reported no Node as removed since the start before it scaled the MachineDeployment "workers"
+    Then 5m from now, the autoscaler has reported no Node as removed before it scaled the MachineDeployment "workers"

@@ -40,6 +40,7 @@ Feature: What can be said can be played
     And 2 simulated nodes
     When "node" has recorded "register" of "nodes" 2 times
     And the simulated node "node-2" keeps the taint of its agent "cilium"
+    And the scenario waits for 10s
     Then the Node "node-2" keeps the taint "node.cilium.io/agent-not-ready:NoSchedule" for 1m
     And the Node "node-1" is Ready within 1m
     When the simulated node "node-1" has no network, for 30s
@@ -72,6 +73,7 @@ Feature: What can be said can be played
     And the instance type "small" is out of stock in "zone-a"
     When the target size of the group "best" is set to 2 by hand
     Then "cloud" has recorded "running" of "instances" within 5m
+    And "cloud" never records "deleted" of "instances" within 2m
     When the target size of the group "next" is set to 1 by hand
     Then "cloud" never records "running" of "instances" within 2m
     When the group "next" is removed from the cloud

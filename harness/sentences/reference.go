@@ -28,14 +28,14 @@ Before a When that takes lines itself, "When this is recorded:" is a step with t
 - "SOURCE" has recorded "VERB" of "RESOURCE": any other event, of the source cloud, node, fault, log, harness or clock.
 
 A name in quotes may follow, or "NAMESPACE/NAME", and a number, as in 3 times. Events count since the first When of a row of Whens;
-with "has ever sent" and "has ever recorded" since the start.
+with "has ever sent" and "has ever recorded" since the start. "5m from now" in a Then is when it is decided.
 
 A node is drained as by kubectl drain --ignore-daemonsets --delete-emptydir-data. It is cordoned, and its pods are evicted until they are
 gone. An eviction that a PodDisruptionBudget refuses is asked for every 5s, for an hour if the step does not say how long. After "for at
 most" the drain ends, as with --timeout, and the scenario goes on. With "by force", pods without a controller are evicted as well.
 
-A Then states something of the history. It is such an EVENT (how often, how often in any span of some length, before another EVENT), a
-value that events set (a key of their detail), or "this holds:" and a statement in YAML. Most other Thens are names of such statements.
+A Then states something of the history. It is such an EVENT (how often, how often in any span of some length, before another EVENT), that
+one does not occur ("ACTOR" never sends, is never refused, or "SOURCE" never records), a value that events set (a key of their detail), or "this holds:" and a statement in YAML. Most other Thens are names of such statements.
 A statement has one of
 
 - happens, never: a pattern. count: a pattern, with atLeast, atMost, and every for a rate. first and then: two patterns.

@@ -63,6 +63,8 @@ func TestDidYouMean(t *testing.T) {
 			`5mm is not virtual time, such as 30s, 5m or 2m30s, in "Then the pod`},
 		{messages.PickleStepType_OUTCOME, `the pod web is Running within 5m`, `web is not a name in quotes, in "Then the pod`},
 		{messages.PickleStepType_ACTION, `the pod "web" is Running within 5m`, "it is a Then, and not a When"},
+		{messages.PickleStepType_OUTCOME, `the node "a" is Ready within 5m`,
+			`its step "Then the node \"a\" is Ready within 5m" is called "the Node \"a\" is Ready within 5m" now: nodestorm lint --fix`},
 		{messages.PickleStepType_OUTCOME, `nothing like any sentence there is at all`, "matches nothing; nodestorm sentences prints"},
 	} {
 		wrong := Problems([]*messages.PickleStep{{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"},

@@ -36,7 +36,7 @@ var ClusterAPIAutoscaler = []Sentence{
 - happens: {source: api, verb: [update, patch], resource: [machinedeployments, machinepools], ` +
 		`name: "$1", actor: cluster-autoscaler, detail: {subresource: scale}}
 `},
-	{Words: `DURATION from now, the autoscaler has reported no Node as removed since the start before it scaled the MachineDeployment "NAME"`, Holds: `
+	{Words: `DURATION from now, the autoscaler has reported no Node as removed before it scaled the MachineDeployment "NAME"`, Holds: `
 - noSequence:
   - match: {source: api, resource: events, actor: cluster-autoscaler, detail: {message: {contains: " removed"}}}
     absent:
