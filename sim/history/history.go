@@ -84,6 +84,10 @@ const Pace = "pace"
 // average.
 const Rounds = "rounds"
 
+// Prices is the verb of the harness's record of what types of machines cost an hour whose cloud is a part of a program, and
+// has no records of its own: detail "currency", and by type "onDemand" and "spot".
+const Prices = "prices"
+
 // Object names what an event is about. All fields may be empty. Resource is the
 // plural in lower case as in the API's paths ("nodes", "nodeclaims").
 type Object struct {
