@@ -4,7 +4,7 @@ Feature: Karpenter for AWS launches a machine, and terminates it
   @aws-first-machine
   Scenario: A pod needs a machine, and then does not
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And an AWS region
     And Karpenter with a NodePool "default"
     When a pod "web" that requests 1 CPU is created
