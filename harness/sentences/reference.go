@@ -35,8 +35,8 @@ gone. An eviction that a PodDisruptionBudget refuses is asked for every 5s, for 
 most" the drain ends, as with --timeout, and the scenario goes on. With "by force", pods without a controller are evicted as well.
 
 A Then states something of the history. It is such an EVENT (how often, how often in any span of some length, before another EVENT), that
-one does not occur ("ACTOR" never sends, is never refused, or "SOURCE" never records), a value that events set (a key of their detail), or "this holds:" and a statement in YAML. Most other Thens are names of such statements.
-A statement has one of
+one does not occur ("ACTOR" never sends, is never refused, or "SOURCE" never records), a value that events set (a key of their detail), or
+"this holds:" and a statement in YAML. Most other Thens are names of such statements. A statement has one of
 
 - happens, never: a pattern. count: a pattern, with atLeast, atMost, and every for a rate. first and then: two patterns.
 - throughout, eventually, finally: {value: detail.KEY, of: a pattern, and is, above, below, atLeast or atMost}.

@@ -11,7 +11,8 @@ var Autoscaler = []Sentence{
 	{Words: `the target size of the group "NAME" becomes N within DURATION`, Holds: `
 - happens: {source: [log, cloud], verb: target, resource: nodegroups, name: "$1", detail: {to: #2}}
 `},
-	{Words: `DURATION from now, the group "NAME" has had [an instance|a server] since the start, and at no time a target size above N`, Holds: `
+	{Words: `DURATION from now, the group "NAME" has had [an instance|a server] since the start, and at no time a target size above N`,
+		Holds: `
 - never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$2", detail: {to: {above: #3}}}
   ever: true
 - never: {source: [log, cloud], verb: target, resource: nodegroups, name: "$2", detail: {from: {above: #3}}}

@@ -112,8 +112,8 @@ var arguments = []Argument{
 	{"FILE", "a file in quotes, .yaml, .yml or .json, beside the feature", `"objects.yaml"`, `"([^"]+\.(?:yaml|yml|json))"`},
 	{"RECORD", `an event in words: "ACTOR" has sent "VERB" of "RESOURCE", or "SOURCE" has recorded "VERB" of "RESOURCE"; nodestorm ` +
 		`sentences --help says more`, `"cluster-autoscaler" has sent "delete" of "nodes"`, Record},
-	{"NEVER", `that an event does not occur: "ACTOR" never sends "VERB" of "RESOURCE", "ACTOR" is never refused "VERB" of "RESOURCE", or ` +
-		`"SOURCE" never records "VERB" of "RESOURCE"; since the start of the run with has never sent, been refused or recorded`,
+	{"NEVER", `that an event does not occur: "ACTOR" never sends, or is never refused, "VERB" of "RESOURCE"; or "SOURCE" never records ` +
+		`"VERB" of "RESOURCE". With has never sent, been refused or recorded, since the start`,
 		`"cluster-autoscaler" never sends "delete" of "nodes"`, `((?:"[^"]+"|a client) (?:never (?:sends|records)|is never refused|` +
 			`has never (?:sent|been refused|recorded)) ` + calls + `)`},
 	{"VERSION", "a release, or a build of one's own such as v1.9.5-mine", "v1.9.5", `(v\d+\.\d+\.\d+(?:-[A-Za-z0-9._+-]+)?)`},
