@@ -105,8 +105,8 @@ var (
 	AnyCloud = CloudIs[Cloud](`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups" or ` +
 		`"Cluster API v1.9.5" before`)
 	// CloudToBreak is one whose calls can fail.
-	CloudToBreak = CloudIs[Cloud](`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups" or ` +
-		`"a cloud of instances" before`)
+	CloudToBreak = CloudIs[Cloud](`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups", ` +
+		`"a cloud of instances" or "an AWS region" before`)
 	TargetRuns = Need{func(s *Scene) bool { return s.World != nil && runs(s) }, `the target does not run yet: say "Karpenter" or ` +
 		`"Cluster Autoscaler" in a Given before, or which program is meant: the program "kube-scheduler"`}
 )

@@ -1,7 +1,9 @@
-@aws
+# A control of https://github.com/aws/karpenter-provider-aws/pull/9318: AWS answers every call.
+
+@aws @issue-9318
 Feature: Karpenter for AWS launches a machine, and terminates it
 
-  @aws-first-machine
+  @aws-9318-answered
   Scenario: A pod needs a machine, and then does not
     Given a cluster
     And a Ready Node "system" for system pods only
