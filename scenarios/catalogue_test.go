@@ -246,7 +246,7 @@ func TestReadmeCounts(t *testing.T) {
 		if r.Control() {
 			controls++
 		}
-		if r.Autoscaler != "cluster-autoscaler" {
+		if r.Autoscaler != "cluster-autoscaler" && r.Autoscaler != "karpenter-aws" {
 			without++
 		}
 	}
