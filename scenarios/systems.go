@@ -18,12 +18,13 @@ const (
 const bootstrap = "bootstrap"
 
 // Systems are the folders of features and records. Those of further clouds come by AddCloud.
-var Systems = []string{"hetzner", "clusterapi", karpenter, "externalgrpc", bootstrap}
+var Systems = []string{"hetzner", "clusterapi", karpenter, "externalgrpc", bootstrap, "aws"}
 
 // aboutIn are the autoscalers of records of a system, where not all can be.
 var aboutIn = map[string][]string{
 	"hetzner": {clusterAutoscaler}, "externalgrpc": {clusterAutoscaler},
 	"clusterapi": {clusterAutoscaler, "cluster-api"}, karpenter: {karpenter},
+	"aws": {karpenterAWS},
 }
 
 // kwok is the cloud that comes with Karpenter, and makes Nodes. The instances of its others are launched one by one.
@@ -31,16 +32,12 @@ const kwok = "kwok"
 
 var karpenterClouds = []string{"instances", kwok}
 
-// AddCloud has records be about a cloud, as far as they cannot be yet: it is a system if Cluster Autoscaler or Karpenter for
-// AWS can have it, and a cloud of Karpenter's if that can.
+// AddCloud has records be about a cloud, as far as they cannot be yet: it is a system if Cluster Autoscaler can have it, and
+// a cloud of Karpenter's if that can.
 func AddCloud(name string, autoscalers []string) {
-	for _, of := range []string{clusterAutoscaler, karpenterAWS} {
-		if slices.Contains(autoscalers, of) && !slices.Contains(aboutIn[name], of) {
-			aboutIn[name] = append(aboutIn[name], of)
-		}
-	}
-	if len(aboutIn[name]) > 0 && !slices.Contains(Systems, name) {
+	if slices.Contains(autoscalers, clusterAutoscaler) && !slices.Contains(Systems, name) {
 		Systems = append(Systems, name)
+		aboutIn[name] = []string{clusterAutoscaler}
 	}
 	if slices.Contains(autoscalers, karpenter) && !slices.Contains(karpenterClouds, name) {
 		karpenterClouds = append(karpenterClouds, name)
