@@ -6,7 +6,7 @@ Feature: What cannot be had as spot capacity is had on demand
   @aws-9616-no-fallback
   Scenario: AWS answers every CreateFleet for spot capacity with an error
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 30s after their launch and are Ready 1s later
     And an AWS region
     And these faults:
