@@ -89,10 +89,18 @@ func LoadCheckout(dir string) (*Catalogue, error) {
 // are no part of the catalogue.
 func (c *Catalogue) Strays() Problems { return c.strays }
 
-// IsFrom reports whether a scenario of a user's own is from a folder.
-func (c *Catalogue) IsFrom(id, folder string) bool {
-	below := filepath.Clean(folder) + string(filepath.Separator)
-	return slices.ContainsFunc(c.own, func(s Scenario) bool { return s.Record.ID == id && strings.HasPrefix(s.File, below) })
+// IsWrong reports whether a problem is one of what a scenario of a user's own is made of: its feature, its record, or
+// invariants, which can be for all records of a folder. Any wrong record may be that of a scenario without one.
+func (c *Catalogue) IsWrong(id string, p Problem) bool {
+	return slices.ContainsFunc(c.own, func(s Scenario) bool {
+		switch {
+		case s.Record.ID != id:
+			return false
+		case p.File == s.File, p.File == s.RecordFile.Shown, filepath.Base(p.File) == InvariantsFile:
+			return true
+		}
+		return s.Record.Bare() && filepath.Ext(p.File) != filepath.Ext(s.File)
+	})
 }
 
 // Of is the catalogue of one record only, without its feature.

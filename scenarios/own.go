@@ -99,8 +99,8 @@ func (c *Catalogue) InFile(name string) (found []Scenario) {
 	return found
 }
 
-// Add puts what is in a folder beside what the catalogue has. Nothing of the folder is
-// taken if anything is wrong with it.
+// Add puts what is in a folder beside what the catalogue has, apart from scenarios with the ID of another one. The error
+// is what is wrong with the folder: see IsWrong.
 func (c *Catalogue) Add(own Own) error {
 	problems := slices.Clone(own.Problems)
 	if c.places == nil {

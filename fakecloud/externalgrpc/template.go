@@ -154,7 +154,7 @@ func CheckOptions(given map[string]string) error {
 	for name, value := range given {
 		set, known := options[name]
 		if !known {
-			return fmt.Errorf("there is no option %q (there is %s)", name, strings.Join(optionNames(), ", "))
+			return fmt.Errorf("there is no option %q (there is %s)", name, strings.Join(OptionNames(), ", "))
 		}
 		if err := set(&protocol.NodeGroupAutoscalingOptions{}, value); err != nil {
 			return fmt.Errorf("option %s: %w", name, err)
@@ -163,7 +163,8 @@ func CheckOptions(given map[string]string) error {
 	return nil
 }
 
-func optionNames() (names []string) {
+// OptionNames are those that a group can have of its own.
+func OptionNames() (names []string) {
 	for name := range options {
 		names = append(names, name)
 	}

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
@@ -36,4 +37,27 @@ func (r Rechecked) Cross(ctx context.Context, catalogue *scenarios.Catalogue) []
 		}
 	}
 	return foreign
+}
+
+// Likeness says which other records' symptoms a failed run shows, or "": it fails as their failures do. Records of other
+// programs, and symptoms on which the search gave up, say nothing.
+func (r Rechecked) Likeness(ctx context.Context, catalogue *scenarios.Catalogue) string {
+	if r.Now.Verdict != verdict.Failed {
+		return ""
+	}
+	var ids []string
+	prepared := checker.Prepare(slices.Collect(r.Records.Timed()))
+	for _, record := range catalogue.Records() {
+		if ctx.Err() != nil {
+			return ""
+		}
+		// mutant: a run that fails in another record's way does not name it
+		if record.ID != r.Run.ID && record.Autoscaler == r.Run.Target.Name && prepared.Find(record.Symptom).Result == checker.Valid {
+			ids = append(ids, record.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	return "it shows the failure of " + strings.Join(ids, ", ")
 }

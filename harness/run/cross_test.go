@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
@@ -93,5 +94,37 @@ func TestCross(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// A run that fails in the way of other records names them.
+func TestLikeness(t *testing.T) {
+	const (
+		second = `symptom: {statement: s, sequence: [{match: {source: api, verb: create, resource: nodeclaims}}]}`
+		delete = `symptom: {statement: d, sequence: [{match: {source: api, verb: delete, resource: nodeclaims}}]}`
+	)
+	claims := []history.Event{event("create", "nodeclaims", "one", "karpenter", nil), event("delete", "nodeclaims", "one", "karpenter", nil)}
+	for _, test := range []struct {
+		of, target string
+		verdict    verdict.Verdict
+		events     []history.Event
+		want       string
+	}{
+		{"karpenter-1-second", "karpenter", verdict.Failed, claims, "it shows the failure of karpenter-2-deleted"},
+		{"mine", "karpenter", verdict.Failed, claims, "it shows the failure of karpenter-1-second, karpenter-2-deleted"},
+		{"mine", "cluster-api", verdict.Failed, claims, ""},
+		{"karpenter-1-second", "karpenter", verdict.Failed, claims[:1], ""},
+		{"karpenter-1-second", "karpenter", verdict.Reproduced, claims, ""},
+	} {
+		r := run.Run{ID: test.of, Target: builds.Manifest{Ref: builds.Ref{Name: test.target}}}
+		checked := run.Rechecked{Run: r, Now: verdict.Judgement{Verdict: test.verdict}}
+		var records history.InMemory
+		for i, e := range append(slices.Clone(test.events), history.Event{Source: history.Harness, Verb: history.Ended}) {
+			records = append(records, history.Record{Seq: uint64(i + 1), Event: e})
+		}
+		checked.Records = records
+		if got := checked.Likeness(t.Context(), failures(t, second, delete)); got != test.want {
+			t.Errorf("%s: %q, want %q", test.of, got, test.want)
+		}
 	}
 }

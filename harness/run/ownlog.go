@@ -20,9 +20,14 @@ type OwnLog struct {
 }
 
 // HoldAgainstLog compares the history with the log in the run's folder, if the target is one of which the log is
-// known. A folder without logs says nothing.
-func (r *Run) HoldAgainstLog(ctx context.Context, dir string, records history.Records) error {
-	r.OwnLog = nil
+// known. Of a run that could not be set up it looks for the error that the target repeats. A folder without logs says nothing.
+func (r *Run) HoldAgainstLog(ctx context.Context, dir string, records history.Records) (err error) {
+	r.OwnLog, r.Repeats = nil, nil
+	if notSetUp(records) {
+		if r.Repeats, err = readRepeats(ctx, dir, r.Target.Name); err != nil {
+			return err
+		}
+	}
 	if r.Target.Name != crosscheck.Program || r.Epoch.IsZero() {
 		return nil
 	}

@@ -140,7 +140,7 @@ func Judge(r Run, record scenarios.Record, records history.Records) (verdict.Jud
 	in := verdict.FromHistory(records, record, r.Clock.Distorted())
 	in.Always = invariants.Judge(records.Timed(), r.Subject())
 	in.Known = record.KnownOn(r.Target.Version)
-	return r.OwnLog.applyTo(verdict.Judge(in)), judged
+	return r.Repeats.applyTo(r.OwnLog.applyTo(verdict.Judge(in)), r.Target.Name), judged
 }
 
 // names are those of the invariants of every run that are broken.

@@ -91,6 +91,8 @@ type Run struct {
 	Unplayed string `json:"unplayed,omitempty"`
 	// OwnLog is nil where the target's log is not known, or not there.
 	OwnLog *OwnLog `json:"ownLog,omitempty"`
+	// Repeats is nil where the target repeats no error, and in runs that were set up.
+	Repeats *Repeats `json:"repeats,omitempty"`
 	// Judgement is empty in a run that did not come to its end, and so is Seal.
 	verdict.Judgement
 	Seal *Seal `json:"seal,omitempty"`

@@ -8,12 +8,15 @@ import (
 
 	"github.com/mitchellh/go-wordwrap"
 
+	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/harness/sentences/breaks"
 	"nodestorm/harness/sentences/words"
+	"nodestorm/sim/machine/cri"
+	"nodestorm/sim/machine/node"
 )
 
 // Grammar is what holds for all sentences.
-const Grammar = `A sentence that ends with a colon takes the lines between two """ below it, or a table. Files are beside the feature.
+var Grammar = `A sentence that ends with a colon takes the lines between two """ below it, or a table. Files are beside the feature.
 
 Each row of a Scenario Outline's Examples is a scenario: it is listed, run and judged alone. A row that has a record needs Examples
 of its own, tagged with the record's ID.
@@ -33,6 +36,15 @@ with "has ever sent" and "has ever recorded" since the start. "5m from now" in a
 A node is drained as by kubectl drain --ignore-daemonsets --delete-emptydir-data. It is cordoned, and its pods are evicted until they are
 gone. An eviction that a PodDisruptionBudget refuses is asked for every 5s, for an hour if the step does not say how long. After "for at
 most" the drain ends, as with --timeout, and the scenario goes on. With "by force", pods without a controller are evicted as well.
+
+A table of node groups has the columns name, min and max, and may have type, zone, labels, taints and options, such as
+maxNodeProvisionTime=5m,zeroOrMaxNodeScaling=true. Only a cloud of node groups has options: ` +
+	strings.Join(externalgrpc.OptionNames(), ", ") + `.
+
+Annotations of a pod say how its containers behave, each with a duration such as 90s. On simulated nodes, with
+` + node.RunForAnnotation + ` containers exit with 0 so long after their start, which needs a restartPolicy other than Always, and with
+` + node.StopAfterAnnotation + ` they exit so long after SIGTERM, or at the end of the grace period. On real kubelets, with
+` + cri.ServeAfterAnnotation + ` containers pass their probes so long after their start, and at once without it.
 
 A Then states something of the history. It is such an EVENT (how often, how often in any span of some length, before another EVENT), that
 one does not occur ("ACTOR" never sends, is never refused, or "SOURCE" never records), a value that events set (a key of their detail), or

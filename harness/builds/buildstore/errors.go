@@ -25,7 +25,7 @@ func (e *NotFoundError) Error() string {
 	}
 	if len(e.Others) > 0 {
 		return fmt.Sprintf("%s for %s is not in the store, only for %s; get it with: %s",
-			e.Ref, e.Ref.Provider, strings.Join(slices.Compact(slices.Sorted(slices.Values(e.Others))), ", "), e.Command())
+			e.Ref, e.Ref.Provider, e.Providers(), e.Command())
 	}
 	switch {
 	case e.Ref.Race:
@@ -34,6 +34,11 @@ func (e *NotFoundError) Error() string {
 		return fmt.Sprintf("%s is in the store with Go's race detector only, which --race plays; get another with: %s", e.Ref, e.Command())
 	}
 	return fmt.Sprintf("%s is not in the store; get it with: %s", e.Ref, e.Command())
+}
+
+// Providers are those that the store has it for, in a line.
+func (e *NotFoundError) Providers() string {
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(e.Others))), ", ")
 }
 
 // Command is what gets the target.

@@ -1,7 +1,11 @@
 package buildstore
 
 import (
+	"archive/zip"
+	"bytes"
+	"embed"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,14 +52,37 @@ func releasedKarpenter(ref builds.Ref) (Recipe, error) {
 
 // OnInstances is a recipe of Karpenter with the cloud provider of ours in place of its own.
 func OnInstances(r Recipe) (Recipe, error) {
-	root, err := Root()
+	source, err := adapterSource()
 	if err != nil {
-		return Recipe{}, err
+		return Recipe{}, fmt.Errorf("the provider of the cloud of instances is nodestorm's own source: %w", err)
 	}
 	r.Provider, r.Package = builds.Instances, "./"+graftPackage
-	r.graft = &graft{name: "karpenter adapter", source: os.DirFS(filepath.Join(root, "fakecloud", "adapters", "karpenter")),
-		tags: karpenterSpan, knows: "v1.0 to v1.14"}
+	r.graft = &graft{name: "karpenter adapter", source: source, tags: karpenterSpan, knows: "v1.0 to v1.14"}
 	return r, nil
+}
+
+// carried has what `make build` gives a nodestorm that runs outside of a checkout.
+//
+//go:embed carried
+var carried embed.FS
+
+// adapterSource is the source of our cloud provider: of the checkout, or else the one that this program carries. The
+// error is of a program without one.
+func adapterSource() (fs.FS, error) {
+	root, err := Root()
+	if err == nil {
+		return os.DirFS(filepath.Join(root, "fakecloud", "adapters", "karpenter")), nil
+	}
+	return carriedIn(carried, err)
+}
+
+// carriedIn is the source that is packed in there; missing is the error if there is none.
+func carriedIn(files fs.FS, missing error) (fs.FS, error) {
+	packed, err := fs.ReadFile(files, "carried/karpenter.zip")
+	if err != nil {
+		return nil, missing
+	}
+	return zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 }
 
 // karpenterSpan is the tag of the span of releases that a source of Karpenter belongs to, by how its own

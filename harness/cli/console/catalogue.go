@@ -25,7 +25,7 @@ type Own struct {
 	Folders   []string
 	NoBuiltin bool
 	Checkout  string // whose records and features there are in place of those built in
-	// wrong is what is wrong in folders: nothing of theirs is played, and the rest goes on.
+	// wrong is what is wrong in folders: what is made of such a file is not played, and the rest goes on.
 	wrong []wrongFolder
 }
 
@@ -55,12 +55,15 @@ func (e *Console) LoadCatalogue() (*scenarios.Catalogue, error) {
 	return c, err
 }
 
-// ToPlay makes sure that nothing is wrong with where the chosen records come from, or with
+// ToPlay makes sure that nothing is wrong with what the chosen records are made of, or with
 // what was not found; else it reports what is wrong elsewhere.
 func (e *Console) ToPlay(c *scenarios.Catalogue, chosen []scenarios.Record, notFound error) error {
 	for _, folder := range e.Own.wrong {
-		// mutant: what stands beside a stray feature is played
-		if notFound != nil || slices.ContainsFunc(chosen, func(r scenarios.Record) bool { return c.IsFrom(r.ID, folder.name) }) {
+		its := slices.ContainsFunc(folder.problems, func(p scenarios.Problem) bool {
+			return slices.ContainsFunc(chosen, func(r scenarios.Record) bool { return c.IsWrong(r.ID, p) })
+		})
+		// mutant: a record with a wrong file is played
+		if its || notFound != nil {
 			return exit.UsageError(folder.problems)
 		}
 	}

@@ -58,6 +58,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	e.CatalogueFlags(c)
 	r.addManifest(c)
 	r.parallel.addFlags(c)
+	r.addRetry(c)
 	addDryRun(c, &r.dry)
 	c.ValidArgsFunction = e.CompleteIDs
 	c.Flags().StringVarP(&r.target, "target", "t", "", "build under test, `NAME@VERSION`")
@@ -105,10 +106,11 @@ func (r *running) run(c *cobra.Command, args []string) error {
 		}
 		return r.printPlan(c.Context(), of, 1, r.asJSON)
 	}
-	jobs, err := r.on(c.Context(), ref, records)
+	jobs, missing, err := r.on(c.Context(), ref, records)
 	if err != nil {
 		return err
 	}
+	rows = append(rows, missing...)
 	if err := r.CheckManifest(c.Context(), jobs); err != nil {
 		return err
 	}
@@ -221,8 +223,9 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 	return records, nil
 }
 
-// on gets what the records are replayed on: builds of the store, or a user's order.
-func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Record) (jobs []queue.Job, err error) {
+// on gets what the records are replayed on: builds of the store, or a user's order. Rows are of records whose build
+// cannot be had, such as one with the race detector, while others have theirs.
+func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Record) (jobs []queue.Job, without []table.Row, err error) {
 	refs := make([]builds.Ref, len(records))
 	for i, r := range records {
 		refs[i] = s.BuildFor(ref, r)
@@ -230,25 +233,43 @@ func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Re
 	var own builds.Target
 	if s.Order != "" {
 		if own, err = replay.OwnOrder(ref, s.Order); err != nil {
-			return nil, exit.UsageError(fmt.Errorf("--order: %w", err))
+			return nil, nil, exit.UsageError(fmt.Errorf("--order: %w", err))
 		}
 		refs = nil // nothing of it is in the store
 	}
 	if err := s.checkInputs(ctx, records); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	have, err := s.open(ctx, supply.Refuse, refs...)
+	missing := map[builds.Ref]error{}
+	have, err := s.open(ctx, refusesLast(refs, missing), refs...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, r := range records {
 		build := own
 		if s.Order == "" {
+			if cannot := missing[refs[i]]; cannot != nil {
+				without = append(without, queue.Skip(r, ref.String(), cannot))
+				continue
+			}
 			build = have[refs[i]]
 		}
 		jobs = append(jobs, s.Job(r, build))
 	}
-	return jobs, nil
+	return jobs, without, nil
+}
+
+// refusesLast refuses builds that cannot be had only where no record could be played without them, and notes the others.
+func refusesLast(refs []builds.Ref, missing map[builds.Ref]error) func(builds.Ref, error) error {
+	return func(of builds.Ref, err error) error {
+		missing[of] = err
+		others := slices.ContainsFunc(refs, func(r builds.Ref) bool { return missing[r] == nil })
+		// mutant: a build that cannot be had stops what has its own
+		if of.Name == builds.Kubernetes.Name || !others {
+			return supply.Refuse(of, err)
+		}
+		return nil
+	}
 }
 
 // withBuild leaves out records that need the target built for another cloud than it is: who has

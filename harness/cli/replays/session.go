@@ -46,6 +46,11 @@ func (s *session) addRace(c *cobra.Command) {
 	c.Flags().BoolVar(&s.Race, "race", false, "play the build with Go's race detector (target build --race)")
 }
 
+// addRetry adds the flag of the commands that play a run again which was late.
+func (s *session) addRetry(c *cobra.Command) {
+	c.Flags().BoolVar(&s.NoRetry, "no-retry", false, "keep a run that a busy machine made late, in place of playing it again")
+}
+
 // addManifest adds the flag of the commands that replay.
 func (s *session) addManifest(c *cobra.Command) {
 	c.Flags().StringVar(&s.Cloud, "cloud", "",

@@ -191,7 +191,7 @@ func (u *upOptions) fromFeature(ctx context.Context) (err error) {
 		records[0].Autoscaler = u.ref.Name
 	}
 	u.Features = u.Catalogue.Features()
-	jobs, err := u.on(ctx, u.ref, records)
+	jobs, _, err := u.on(ctx, u.ref, records) // of one record there is a build, or an error
 	if err != nil {
 		return err
 	}

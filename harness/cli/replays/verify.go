@@ -78,6 +78,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	v.shard.AddFlags(c)
 	console.UploadFlag(c, &v.kept)
 	v.parallel.addFlags(c)
+	v.addRetry(c)
 	addDryRun(c, &v.dry)
 	c.ValidArgsFunction = e.CompleteIDs
 	c.Flags().StringSliceVar(&v.clusters, "cluster", []string{string(replay.Simulated)},
@@ -246,7 +247,9 @@ func (v *verification) jobs(ctx context.Context, records []scenarios.Record, sid
 	switch {
 	case v.target != "":
 		records, rows = v.withBuild(v.ref, records)
-		jobs, err = v.on(ctx, v.ref, records)
+		var missing []table.Row
+		jobs, missing, err = v.on(ctx, v.ref, records)
+		rows = append(rows, missing...)
 	case sides == 1 && v.kubernetesName == "" && v.PlaysPending():
 		jobs, pending, err = v.Pending(ctx, records)
 	default:

@@ -15,6 +15,8 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/supply"
+	"nodestorm/harness/run"
+	"nodestorm/harness/run/kept"
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/world"
@@ -41,6 +43,8 @@ type Queue struct {
 	Features  fs.FS
 	// AtOnce is how many jobs play at a time; zero is to be measured with the first.
 	AtOnce int
+	// NoRetry keeps a run that was late, in place of playing it again.
+	NoRetry bool
 	// Args are those with which another process of this program comes to the same jobs.
 	Args []string
 	// Worker marks a queue that plays for another process, which says what there is to say.
@@ -92,14 +96,17 @@ func (q *Queue) Replay(ctx context.Context, j Job, label string) (replay.Result,
 		b.step(0, fmt.Sprintf("%s%s %s", label, j.Record.ID, j.Target.Ref), step, f)
 	})
 	defer stop()
-	return q.replay(ctx, q.request(j), watch, undistorted(func(text string) { b.say("%s", text) }))
+	return q.replay(ctx, q.request(j), watch, q.undistorted(func(text string) { b.say("%s", text) }))
 }
 
 // play plays a request, see replay.Run.
 type play func(context.Context, replay.Request) (replay.Result, error)
 
-// undistorted plays a run again while it is late, and says so.
-func undistorted(say func(string)) play {
+// undistorted plays a run again while it is late, and says so, unless that is not wanted.
+func (q *Queue) undistorted(say func(string)) play {
+	if q.NoRetry {
+		return replay.Run
+	}
 	return func(ctx context.Context, r replay.Request) (replay.Result, error) {
 		return replay.Undistorted(ctx, r, func(discarded replay.Result) {
 			say(fmt.Sprintf("%s on %s does not count, and runs again: %s", r.Record.ID, r.Target.Ref, discarded.Clock.Distorted()))
@@ -140,7 +147,23 @@ func (q *Queue) replay(
 	}
 	q.Line().Clear()
 	q.Output.Detail("%s on %s is kept in %s", request.Record.ID, request.Target.Ref, result.Dir)
-	return result, rowOf(request, result), nil
+	row = rowOf(request, result)
+	if like := q.likeness(ctx, result); like != "" {
+		row.Reason += "; " + like
+	}
+	return result, row, nil
+}
+
+// likeness says which other records' failures a failed run shows, see run.Rechecked.
+func (q *Queue) likeness(ctx context.Context, result replay.Result) string {
+	if result.Verdict != verdict.Failed || q.Catalogue == nil {
+		return ""
+	}
+	again, err := run.Recheck(ctx, result.Dir, kept.Records(q.Catalogue))
+	if err != nil { // recheck of it says so
+		return ""
+	}
+	return again.Likeness(ctx, q.Catalogue)
 }
 
 // rowOf returns the row of a run.
@@ -232,7 +255,7 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]ta
 		Parallel: func(ctx context.Context, worker, i int) (table.Row, bool, error) {
 			row, err := w.play(ctx, worker, tasks[i], tasks[i].request())
 			// mutant: at a time, what neighbours made late counts
-			again := err == nil && row.Verdict == string(verdict.Inconclusive)
+			again := err == nil && row.Verdict == string(verdict.Inconclusive) && !q.NoRetry
 			if err == nil && !again {
 				q.printRow(row)
 			}

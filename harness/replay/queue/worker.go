@@ -150,7 +150,7 @@ func (w *Worker) play(ctx context.Context, q *Queue, find Lookup, r workRequest)
 		if r.InPlaceOf != "" {
 			request.InPlaceOf = filepath.Base(r.InPlaceOf)
 		}
-		playing = undistorted(func(text string) { w.send(workerMessage{Say: text}) })
+		playing = q.undistorted(func(text string) { w.send(workerMessage{Say: text}) })
 	}
 	watch, stop := watching(func(step string, f lag.Figures) {
 		w.send(workerMessage{Step: step, Virtual: f.Virtual, Mean: f.Mean})

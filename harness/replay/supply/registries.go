@@ -48,11 +48,19 @@ func (s *Supplier) offer(ctx context.Context, ref builds.Ref) (*buildstore.Offer
 
 // unobtainable says why a target that no registry has is not built either.
 func (s *Supplier) unobtainable(ref builds.Ref, unknown error) error {
-	if errors.As(unknown, new(*buildstore.NoCheckoutError)) {
+	_, err := s.Find(ref)
+	if !errors.As(unknown, new(*buildstore.NoCheckoutError)) {
+		return err
+	}
+	missing := new(buildstore.NotFoundError)
+	if ref.Provider != builds.Instances || !errors.As(err, &missing) {
 		return fmt.Errorf("%s is not in the store, and its source is needed to build it: %w", ref, unknown)
 	}
-	_, err := s.Find(ref)
-	return err
+	only := ""
+	if len(missing.Others) > 0 {
+		only = ", only for " + missing.Providers()
+	}
+	return fmt.Errorf("%s for the cloud of %s is not in the store%s: %w; then: %s", ref, ref.Provider, only, unknown, missing.Command())
 }
 
 // CheckKnown returns an error unless it is known how a target is built.

@@ -90,10 +90,16 @@ func (s *Supplier) Ensure(
 	s.announce(list)
 	for i, next := range list {
 		t, err := s.get(ctx, next, i+1, list[i+1:])
-		if err != nil {
+		if err == nil {
+			have[next.ref] = t
+			continue
+		}
+		if ctx.Err() != nil {
 			return nil, exit.UsageError(err)
 		}
-		have[next.ref] = t
+		if err := cannot(next.ref, err); err != nil {
+			return nil, err
+		}
 	}
 	return have, nil
 }

@@ -42,6 +42,9 @@ func Recheck(
 			continue
 		}
 		all.add(f, &again, say)
+		if like := again.Likeness(ctx, catalogue); like != "" {
+			all.Rows[len(all.Rows)-1].Reason += "; " + like
+		}
 		if times == nil {
 			continue
 		}

@@ -1,9 +1,12 @@
 package then
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,6 +100,31 @@ func (a Awaited) check() error {
 		return fmt.Errorf("the record to wait for: %w", err)
 	}
 	return nil
+}
+
+// ByOthers says who else has done what is waited for, and how often, where it is waited for an actor; or "".
+func (a Awaited) ByOthers(records []history.Record) string {
+	if a.Actor == nil {
+		return ""
+	}
+	anybody := a.Pattern
+	anybody.Actor = nil
+	times := map[string]int{}
+	for _, r := range records {
+		// mutant: what others did is not said
+		if anybody.Matches(r) && !a.Matches(r) {
+			times[r.Actor]++
+		}
+	}
+	others := slices.SortedFunc(maps.Keys(times), func(a, b string) int { return cmp.Or(times[b]-times[a], strings.Compare(a, b)) })
+	var said []string
+	for _, name := range others[:min(len(others), 3)] {
+		said = append(said, fmt.Sprintf("%s %d", cmp.Or(name, "one without a name"), times[name]))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "others have: " + strings.Join(said, ", ")
 }
 
 // IsRecord reports whether a text is a record in words.

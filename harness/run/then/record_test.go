@@ -48,3 +48,24 @@ func TestInWords(t *testing.T) {
 		}
 	}
 }
+
+// Of a wait for one that never does it, it is said who does.
+func TestByOthers(t *testing.T) {
+	did := func(actor, verb string) history.Record {
+		return history.Record{Event: history.Event{Source: history.API, Actor: actor, Verb: verb, Code: 201, Object: history.Object{Resource: "pods", Name: "a"}}}
+	}
+	records := []history.Record{
+		did("kubectl", "create"), did("replicaset-controller", "create"), did("replicaset-controller", "create"), did("kubectl", "delete"),
+	}
+	for words, want := range map[string]string{
+		`"job-controller" has sent "create" of "pods"`:        "others have: replicaset-controller 2, kubectl 1",
+		`"replicaset-controller" has sent "create" of "pods"`: "others have: kubectl 1",
+		`"kubectl" has sent "patch" of "pods"`:                "",
+		`a client has sent "create" of "pods" "b"`:            "",
+	} {
+		a, err := InWords(words)
+		if got := a.ByOthers(records); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", words, got, err, want)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 	all := checker.NewCompleteness()
 	symptom, trigger := checker.NewFinder(record.Symptom), checker.NewFinder(record.Trigger)
 	bare := record.Bare()
-	work, there, wrote := work{Work: record.Work, since: "the start"}, false, false
+	work, there, wrote, pools := work{Work: record.Work, since: "the start"}, false, false, false
 	var invariants []*checker.Finder
 	for _, of := range record.Invariants {
 		invariants = append(invariants, checker.NewFinder(of))
@@ -35,7 +35,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 		for _, f := range invariants {
 			f.Take(r)
 		}
-		there = there || isOf(&r, program)
+		there, pools = there || isOf(&r, program), pools || r.Source == history.API && r.Object.Resource == "nodepools"
 		if bare {
 			wrote = wrote || writes(&r, program)
 		} else {
@@ -59,6 +59,9 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 		case found.GaveUp || found.Unexcused || found.Hollow:
 			in.Unjudged = fmt.Sprintf("cannot determine whether the invariant %q holds: %s", found.Statement, found.Reason)
 		}
+	}
+	if there && !pools && program == "karpenter" {
+		in.Poolless = `nothing could launch a machine, since the scenario has no NodePool: say "Karpenter with a NodePool "default""`
 	}
 	if !there {
 		in.Absent = record.Autoscaler + " is nowhere in the history, as if no step had started it"

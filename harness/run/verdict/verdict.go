@@ -62,6 +62,8 @@ type Input struct {
 	Absent string
 	// Unjudged says which invariant took too long to judge, empty if none did.
 	Unjudged string
+	// Poolless says that nothing could launch a machine, empty if something could.
+	Poolless string
 	// Incomplete says what the history lacks, empty if it is complete.
 	Incomplete string
 	// FaultsUnmet are the faults that never took effect, Deaths the components of
@@ -90,6 +92,11 @@ type Judgement struct {
 // Judge decides. All that makes a run inconclusive is in the reason.
 func Judge(in Input) Judgement {
 	j := decide(in)
+	failed := slices.ContainsFunc(in.Steps, func(s history.Outcome) bool { return s.Status == "failed" })
+	// mutant: a pod without a machine has no reason
+	if failed && in.Poolless != "" && j.Verdict != Reproduced {
+		j.Reason += "; " + in.Poolless
+	}
 	for _, broken := range in.Always {
 		j.Broken = append(j.Broken, broken.Name)
 		if j.Verdict == Reproduced && !slices.Contains(in.Breaks, broken.Name) {
@@ -117,6 +124,9 @@ func decide(in Input) Judgement {
 	if !died {
 		for _, fault := range in.FaultsUnmet {
 			spoilt = append(spoilt, "a fault never took effect: "+fault)
+		}
+		if len(in.FaultsUnmet) > 0 {
+			spoilt = append(spoilt, `if they may miss, say "faults need not take effect"`)
 		}
 	}
 	if len(spoilt) > 0 {

@@ -374,3 +374,29 @@ func TestHollow(t *testing.T) {
 		}
 	}
 }
+
+// A pod that has no machine, since Karpenter has no NodePool, has that as its reason.
+func TestHints(t *testing.T) {
+	pool := history.Event{Source: history.API, Verb: "create", Actor: "kubectl", Code: 201, Object: history.Object{Resource: "nodepools", Name: "default"}}
+	for _, test := range []struct {
+		autoscaler, status string
+		events             []history.Event
+		want               bool
+	}{
+		{"karpenter", "failed", nil, true},
+		{"karpenter", "failed", []history.Event{pool}, false},
+		{"karpenter", "passed", nil, false},
+		{"cluster-api", "failed", nil, false},
+	} {
+		var records history.InMemory
+		wrote := history.Event{Source: history.API, Verb: "create", Actor: test.autoscaler, Code: 201, Object: history.Object{Resource: "leases", Name: "a"}}
+		all := append(slices.Clone(test.events), wrote, step(history.Then, test.status).Event(), history.Event{Source: history.Harness, Verb: history.Ended})
+		for i, e := range all {
+			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i) * time.Second, Event: e})
+		}
+		j := verdict.Judge(verdict.FromHistory(records, scenarios.Unrecorded("x", test.autoscaler), ""))
+		if strings.Contains(j.Reason, "nothing could launch a machine") != test.want {
+			t.Errorf("%+v: %s: %s", test, j.Verdict, j.Reason)
+		}
+	}
+}

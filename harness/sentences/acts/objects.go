@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,8 @@ import (
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/objects"
+	"nodestorm/sim/machine/cri"
+	"nodestorm/sim/machine/node"
 )
 
 var objectSentences = scene.Sentences{
@@ -289,6 +292,38 @@ func checkObjects(f *scene.Feature, a words.Args) error {
 		}
 		if err := hasKind(f, o.GroupVersionKind()); err != nil {
 			return fmt.Errorf("document %d: %w", o.Document, err)
+		}
+		if err := checkBehaviour(o.Object); err != nil {
+			return fmt.Errorf("document %d: %s: %w", o.Document, o, err)
+		}
+	}
+	return nil
+}
+
+// behaviours are the annotations by which a pod says how its containers behave.
+var behaviours = []string{node.RunForAnnotation, node.StopAfterAnnotation, cri.ServeAfterAnnotation}
+
+// checkBehaviour finds annotations of ours, at any depth of an object, which nothing would go by.
+func checkBehaviour(in any) error {
+	switch in := in.(type) {
+	case []any:
+		for _, item := range in {
+			if err := checkBehaviour(item); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for field, value := range in {
+			if strings.HasPrefix(field, "nodestorm.sim/") && !slices.Contains(behaviours, field) {
+				return fmt.Errorf("annotation %s: there is %s", field, strings.Join(behaviours, ", "))
+			}
+			// mutant: a pod behaves as no duration says
+			if text, err := time.ParseDuration(fmt.Sprint(value)); slices.Contains(behaviours, field) && (err != nil || text < 0) {
+				return fmt.Errorf("annotation %s: %v is no duration such as 90s", field, value)
+			}
+			if err := checkBehaviour(value); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

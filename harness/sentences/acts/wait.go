@@ -44,7 +44,11 @@ func Await(ctx context.Context, s *scene.Scene, a then.Awaited) error {
 	})
 	switch {
 	case errors.Is(err, scene.ErrOver):
-		return fmt.Errorf("waiting for %s: %d of %d records within %s", a.Said, seen, want, d)
+		others := a.ByOthers(s.World.History().Since(since))
+		if others != "" {
+			others = "; " + others
+		}
+		return fmt.Errorf("waiting for %s: %d of %d records within %s%s", a.Said, seen, want, d, others)
 	case err != nil:
 		return fmt.Errorf("waiting for %s: %w", a.Said, err)
 	}

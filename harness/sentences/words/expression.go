@@ -71,7 +71,11 @@ func build(source string, of func(Argument) string) *Expression {
 			inside, after, _ := strings.Cut(rest[1:], ")")
 			options := strings.Split(inside, "|")
 			a := Argument{inside, "one of these words", options[0], `(` + alternatives(options) + `)`}
-			say(of(a), a.Name, a.Example)
+			shown := a.Name
+			if strings.Contains(shown, " ") { // where the words of one begin and end
+				shown = "(" + shown + ")"
+			}
+			say(of(a), shown, a.Example)
 			e.Arguments = append(e.Arguments, a)
 			rest = after
 		default:

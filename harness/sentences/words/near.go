@@ -63,7 +63,7 @@ func same(said, word string) bool {
 	if said == word {
 		return true
 	}
-	word, said = strings.TrimSuffix(word, ","), strings.TrimSuffix(said, ",")
+	word, said = strings.Trim(strings.TrimSuffix(word, ","), "()"), strings.TrimSuffix(said, ",")
 	if argument := asWords()[strings.Trim(word, `"`)]; argument != nil {
 		return argument.MatchString(said)
 	}
