@@ -6,7 +6,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"nodestorm/harness/builds"
 )
+
+// A release for the cloud of instances is got by the same command where there is no checkout to build it from.
+func TestCommandWithoutCheckout(t *testing.T) {
+	t.Setenv(EnvRoot, t.TempDir())
+	err := &NotFoundError{Ref: builds.Ref{Name: "karpenter", Version: "v1.0.6", Provider: builds.Instances}}
+	if got, want := err.Command(), "nodestorm target build karpenter@v1.0.6 --provider instances"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
 
 // What a nodestorm carries that runs outside of a checkout is the source that a checkout has.
 func TestCarried(t *testing.T) {

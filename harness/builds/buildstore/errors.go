@@ -128,7 +128,7 @@ func wayTo(ref builds.Ref, src builds.Source) (words []string) {
 			words = append(words, "--tags", strings.Join(src.Tags, ","))
 		}
 		return words
-	case err != nil && ref.Name != builds.Kubernetes.Name:
+	case err != nil && !errors.As(err, new(*NoCheckoutError)) && ref.Name != builds.Kubernetes.Name:
 		return append(build, sourceFlags(ref)...)
 	}
 	if ref.Provider == builds.Instances {
