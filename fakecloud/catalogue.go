@@ -20,6 +20,9 @@ type Catalogue struct {
 	// Currency of all prices; VATRate is in per cent.
 	Currency string
 	VATRate  float64
+	// Billed is the span that is billed as a whole, however little of it an instance was there: an hour at Hetzner. Zero:
+	// what is used is billed, by the second.
+	Billed time.Duration
 	// Prices per month, net: an image's or a volume's GB, addresses.
 	ImageGB, VolumeGB, PrimaryIPv4, FloatingIPv4, FloatingIPv6 float64
 }
@@ -54,6 +57,9 @@ const hoursPerMonth = 624
 
 // Hourly is the price by the hour.
 func (p Price) Hourly() float64 { return p.Monthly / hoursPerMonth }
+
+// SpotHourly is the price by the hour of capacity that the cloud may take back.
+func (p Price) SpotHourly() float64 { return p.Spot / hoursPerMonth }
 
 // Location is where instances can be. Its data centre is one, as at Hetzner.
 type Location struct {

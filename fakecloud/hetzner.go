@@ -19,7 +19,8 @@ func Hetzner() *Catalogue {
 			{8638, "debian-12.0.0-arm64-netinst.iso", "Debian 12.0 arm64 netinst", "arm"},
 			{122630, "virtio-win-0.1.248.iso", "virtio 0.1.248", "x86"},
 		},
-		Currency: "EUR", VATRate: 19,
+		// Its billing FAQ: the use of a server is rounded up to full hours, and servers that are off are billed as well.
+		Currency: "EUR", VATRate: 19, Billed: time.Hour,
 		ImageGB: 0.011, VolumeGB: 0.044, PrimaryIPv4: 0.50, FloatingIPv4: 3.00, FloatingIPv6: 1.00,
 	}
 }

@@ -350,10 +350,8 @@ func (tx *Tx) recordInstance(i *Instance, verb string) {
 	if group := tx.Group(i.Labels); group != "" {
 		detail["group"] = group
 	}
-	if t := tx.c.cfg.Catalogue.ServerType(i.Type); verb == "created" && t != nil && tx.c.cfg.Catalogue.Currency == "EUR" {
-		if price, offered := t.In(i.Location); offered {
-			detail["hourlyEUR"] = price.Hourly()
-		}
+	if verb == "created" {
+		tx.recordPrice(i, detail)
 	}
 	tx.c.cfg.Recorder.Record(history.Event{
 		At: tx.now, Source: history.Cloud, Verb: verb, Actor: "fakecloud",
@@ -361,6 +359,28 @@ func (tx *Tx) recordInstance(i *Instance, verb string) {
 	})
 	for _, hear := range tx.c.hearers {
 		hear(tx, verb, i)
+	}
+}
+
+// recordPrice adds what the instance costs an hour, in which currency, and what is billed as a whole: a history is the
+// only one that knows prices once its cloud is gone.
+func (tx *Tx) recordPrice(i *Instance, detail map[string]any) {
+	catalogue := tx.c.cfg.Catalogue
+	t := catalogue.ServerType(i.Type)
+	if t == nil || catalogue.Currency == "" {
+		return
+	}
+	price, offered := t.In(i.Location)
+	if !offered || price.Monthly == 0 {
+		return
+	}
+	detail["hourly"], detail["currency"] = price.Hourly(), catalogue.Currency
+	// mutant: spot capacity costs what other does
+	if i.Spot {
+		detail["hourly"], detail["capacity"] = price.SpotHourly(), CapacityType(true)
+	}
+	if catalogue.Billed > 0 {
+		detail["billedSeconds"] = int64(catalogue.Billed.Seconds())
 	}
 }
 

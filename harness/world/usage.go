@@ -2,10 +2,14 @@ package world
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"nodestorm/sim/history"
 )
 
 // Usage is what a part of the world has used so far.
@@ -38,6 +42,18 @@ func (w *World) Usage() map[string]Usage {
 		}
 	}
 	return usage
+}
+
+// recordUsage has the history say how much of a processor each program has used: it is all that knows of it later.
+func (w *World) recordUsage() {
+	if w.history == nil {
+		return
+	}
+	usage := w.Usage()
+	for _, name := range slices.Sorted(maps.Keys(usage)) {
+		w.history.Record(history.Event{Source: history.Harness, Verb: history.Used, Actor: name,
+			Detail: history.Detail{"seconds": usage[name].CPU.Seconds()}})
+	}
 }
 
 // usageOf reads /proc/PID/stat; proc(5) numbers its fields from 1.

@@ -316,6 +316,7 @@ func (w *World) Stop() error {
 	if w.driver != nil {
 		w.driver.Hold() // ending is work, not waiting
 	}
+	w.recordUsage()
 	w.fail(context.Canceled)
 	var errs []error
 	for _, f := range slices.Backward(undo) {

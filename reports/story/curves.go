@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"nodestorm/sim/history/measure"
 	"nodestorm/sim/history/vocabulary"
 )
 
@@ -35,7 +36,8 @@ const (
 	Lag        = "timer lag"
 	Round      = "round"
 	Hours      = "node-hours"
-	Euros      = "cost"
+	Costs      = "cost"
+	Requested  = "CPU requested"
 )
 
 var curveOrder = []string{Pending, Running, Asked, Size, Alive, NodesAll, NodesReady}
@@ -44,18 +46,16 @@ var curveOrder = []string{Pending, Running, Asked, Size, Alive, NodesAll, NodesR
 type counts struct {
 	changes map[string][]change
 	sizes   map[uint32]int // of each group
-	price   float64        // of a machine whose own is not known, in euros an hour
 }
 
 // change is one more or one less.
 type change struct {
-	at    time.Duration
-	by    int
-	price float64 // of a machine, in euros an hour
+	at time.Duration
+	by int
 }
 
-func newCounts(price float64) *counts {
-	return &counts{changes: map[string][]change{}, sizes: map[uint32]int{}, price: price}
+func newCounts() *counts {
+	return &counts{changes: map[string][]change{}, sizes: map[uint32]int{}}
 }
 
 // see takes a life as it is at t.
@@ -105,15 +105,11 @@ func (c *counts) set(l *life, t time.Duration, name string, is bool) {
 	if is {
 		by = 1
 	}
-	price := c.price
-	if l.hourlyEUR > 0 {
-		price = l.hourlyEUR
-	}
-	c.changes[name] = append(c.changes[name], change{t, by, price})
+	c.changes[name] = append(c.changes[name], change{t, by})
 }
 
-// curves are all that have changes, and what the machines cost.
-func (c *counts) curves(begin, end time.Duration) []Curve {
+// curves are all that have changes.
+func (c *counts) curves(begin time.Duration) []Curve {
 	var curves []Curve
 	for _, name := range curveOrder {
 		changes := c.changes[name]
@@ -134,40 +130,31 @@ func (c *counts) curves(begin, end time.Duration) []Curve {
 		}
 		curves = append(curves, Curve{Name: name, Points: thin(points)})
 	}
-	// Instances cost; where no cloud reports them, Nodes stand for them.
-	for _, name := range []string{Alive, NodesAll} {
-		if changes := c.changes[name]; len(changes) > 0 {
-			return append(curves, bill(changes, end)...)
-		}
-	}
 	return curves
 }
 
-// bill adds up what machines cost until the end.
-func bill(changes []change, end time.Duration) []Curve {
-	hours := Curve{Name: Hours, Unit: "h", Straight: true}
-	euros := Curve{Name: Euros, Unit: "€", Straight: true}
-	var machines int
-	var rate, used, paid float64
-	last := changes[0].at
-	until := func(t time.Duration) {
-		used += (t - last).Hours() * float64(machines)
-		paid += (t - last).Hours() * rate
-		last = t
-		hours.Points = append(hours.Points, Point{t, used})
-		euros.Points = append(euros.Points, Point{t, paid})
+// measured is what the measures of the run come to over time.
+func (b *Builder) measured() (curves []Curve) {
+	last := b.meter.Last()
+	hours, cost, currency := b.meter.Bill(last)
+	if currency == "EUR" {
+		currency = "€"
 	}
-	for _, change := range changes {
-		until(change.at)
-		machines += change.by
-		rate += float64(change.by) * change.price
+	for _, c := range []struct {
+		Curve
+		points []measure.Point
+	}{
+		{Curve{Name: Hours, Unit: "h", Straight: true}, hours}, {Curve{Name: Costs, Unit: currency, Straight: true}, cost},
+		{Curve{Name: Requested, Unit: "%"}, b.meter.Requested(last)},
+	} {
+		for _, p := range c.points {
+			c.Points = append(c.Points, Point{p.At, p.Value})
+		}
+		if c.Points = thin(c.Points); len(c.Points) > 0 {
+			curves = append(curves, c.Curve)
+		}
 	}
-	until(max(end, last))
-	hours.Points, euros.Points = thin(hours.Points), thin(euros.Points)
-	if paid == 0 {
-		return []Curve{hours}
-	}
-	return []Curve{hours, euros}
+	return curves
 }
 
 // maxPoints bounds a curve. A screen has some thousands of columns.

@@ -20,8 +20,7 @@ type facts struct {
 	providerID, node   string
 	id                 string // of a cloud's machine
 	reason, state      string
-	pods, claim, group string // of a log line: what it mentions
-	hourlyEUR          float64
+	pods, claim, group string  // of a log line: what it mentions
 	changes            bool    // something of the object's state is in it
 	from, size         float64 // of a group: how many machines it had and shall have
 	sized              bool    // size is known
@@ -50,10 +49,6 @@ func paceOf(d history.Detail) *pace {
 }
 
 func (f facts) none() bool { return f == facts{} }
-
-// maxHourlyEUR is more than any machine costs: a history may say anything, and the
-// sum of what machines cost stays a number.
-const maxHourlyEUR = 1e6
 
 // phases of a NodeClaim, the furthest first: their conditions.
 var phases = []string{"Initialized", "Registered", "Launched"}
@@ -93,9 +88,6 @@ func factsOf(r history.Record, keep func(string) string) facts {
 		if id, given := d.Number("id"); given {
 			f.id = keep(strconv.FormatFloat(id, 'f', -1, 64))
 		}
-		if price, given := d.Number("hourlyEUR"); given && price > 0 && price < maxHourlyEUR {
-			f.hourlyEUR = price
-		}
 		f.group, f.reason = keep(d.Text("group")), keep(d.Text("error"))
 		f.size, f.sized = d.Number("to")
 	case history.Logged:
@@ -108,7 +100,7 @@ func factsOf(r history.Record, keep func(string) string) facts {
 		f.state = keep(d.Text("text"))
 	case history.Harness:
 		f.failed = d.Truth("failed")
-		if seconds, given := d.Number("seconds"); given && seconds > 0 && seconds < horizon.Seconds() {
+		if seconds, given := d.Number("seconds"); r.Verb == history.Rounds && given && seconds > 0 && seconds < horizon.Seconds() {
 			f.round = seconds
 		}
 	case history.Clock:
@@ -163,7 +155,8 @@ func flagsOf(r history.Record) Flags {
 	case r.Code >= 400, r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" ||
 		r.Source == history.Logged && r.Verb == "error",
 		r.Source == history.Harness &&
-			!slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started, history.Rounds, history.Uninvited}, r.Verb):
+			!slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started, history.Rounds, history.Prices,
+				history.Used, history.Uninvited}, r.Verb):
 		f |= Bad
 	}
 	switch r.Source {
@@ -194,7 +187,7 @@ func flagsOf(r history.Record) Flags {
 	case history.Clock:
 		f |= Noise
 	case history.Harness:
-		if r.Verb == history.Rounds { // they are a curve
+		if slices.Contains([]string{history.Rounds, history.Prices, history.Used}, r.Verb) { // curves and measures have them
 			f |= Noise
 		}
 	}

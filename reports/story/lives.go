@@ -61,7 +61,6 @@ type life struct {
 	tainted         bool
 	phase, provider string
 	bound, running  bool
-	hourlyEUR       float64
 	counted         []string // the curves that it counts in now
 }
 
@@ -70,7 +69,7 @@ type life struct {
 func (b *Builder) live() {
 	s := &b.story
 	w := walk{s: s, facts: b.facts, lives: map[uint32]*life{}, faults: map[string]*life{}, links: newLinks(s),
-		counts: newCounts(s.Run.HourlyEUR), namer: newNamer()}
+		counts: newCounts(), namer: newNamer()}
 	for i := range s.Events {
 		w.event(uint32(i))
 	}
@@ -275,9 +274,6 @@ func (l *life) claim(i uint32, t time.Duration, kind Kind, f facts) {
 }
 
 func (l *life) instance(i uint32, t time.Duration, kind Kind, f facts) {
-	if f.hourlyEUR > 0 {
-		l.hourlyEUR = f.hourlyEUR
-	}
 	switch kind.Verb {
 	case "created":
 		l.born = true
@@ -372,7 +368,7 @@ func (w *walk) finish() {
 		closeAt(l.Under, end)
 		s.Lives = append(s.Lives, l.Life)
 	}
-	s.Curves = w.counts.curves(s.Begin, s.End)
+	s.Curves = w.counts.curves(s.Begin)
 	s.Links, s.Mentions = w.links.all, w.links.mentions
 	s.Decisions = w.namer.decisions
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"nodestorm/reports/table"
+	"nodestorm/sim/history/measure"
 	"nodestorm/sim/time/lag"
 )
 
@@ -73,6 +74,8 @@ type Run struct {
 	// HourlyEUR is what a machine costs an hour in euros, where its own records
 	// do not say. Zero: unknown, and then only node-hours are counted.
 	HourlyEUR float64 `json:"hourlyEUR,omitempty"`
+	// Measures are what the run came to, by their names: see sim/history/measure.
+	Measures measure.Values `json:"measures,omitempty"`
 }
 
 // Clock says how time passed. Durations are in milliseconds.

@@ -10,6 +10,7 @@ import (
 
 	"nodestorm/reports/wording"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/measure"
 )
 
 // Flags of an event.
@@ -92,22 +93,27 @@ type Builder struct {
 	details map[string]uint32
 	texts   map[string]string
 	facts   []facts
+	meter   *measure.Meter
 }
 
 // NewBuilder begins the story of a run.
 func NewBuilder(run Run) *Builder {
-	return &Builder{
+	b := &Builder{
 		story:   Story{Run: run, Objects: []Object{{}}, Details: []string{""}},
 		kinds:   map[Kind]uint32{},
 		objects: map[Object]uint32{{}: 0},
 		details: map[string]uint32{"": 0},
 		texts:   map[string]string{},
 		facts:   []facts{{}},
+		meter:   measure.NewMeter(),
 	}
+	b.meter.Assume(run.HourlyEUR, "EUR")
+	return b
 }
 
 // Add takes a record. It keeps nothing of it but copies.
 func (b *Builder) Add(r history.Record) {
+	b.meter.Take(r)
 	kind := Kind{Source: b.text(string(r.Source)), Verb: b.text(r.Verb), Actor: b.text(r.Actor), Code: r.Code,
 		Resource: b.text(r.Object.Resource)}
 	kind.Subresource = b.text(r.Detail.Text("subresource"))
@@ -241,7 +247,8 @@ func (b *Builder) Story() *Story {
 		}
 	}
 	b.live()
-	s.Curves = slices.Concat(s.Curves, b.rounds(), b.pace())
+	s.Curves = slices.Concat(s.Curves, b.measured(), b.rounds(), b.pace())
+	s.Run.Measures = b.meter.Until(b.meter.Last())
 	b.kinds, b.objects, b.details, b.texts, b.facts = nil, nil, nil, nil, nil
 	return s
 }

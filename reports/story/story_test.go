@@ -121,7 +121,7 @@ func TestCloud(t *testing.T) {
 	same(t, "instances", lives(s, "Instances"), "a: 2–12 creating 12–1002 running")
 	same(t, "faults", lives(s, story.Faults), "no list: 30–40 armed 40–50 effective")
 	same(t, "target size", curve(s, story.Size), "1:2 1010:0")
-	same(t, "cost", curve(s, story.Euros), "2:0 1002:1 1010:1")
+	same(t, "cost", curve(s, story.Costs), "2:0 1002:1 1010:1")
 	var decided []string
 	for _, d := range s.Decisions {
 		decided = append(decided, d.What)

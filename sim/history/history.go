@@ -84,6 +84,10 @@ const Pace = "pace"
 // average.
 const Rounds = "rounds"
 
+// Used is the verb of the harness's records of how much of a processor programs of the world have used when it ends, or
+// since they were last started: detail "seconds", real ones.
+const Used = "used"
+
 // Prices is the verb of the harness's record of what types of machines cost an hour whose cloud is a part of a program, and
 // has no records of its own: detail "currency", and by type "onDemand" and "spot".
 const Prices = "prices"

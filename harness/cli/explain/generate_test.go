@@ -382,7 +382,8 @@ var limits = map[string]func(*Schema){
 		*s.Properties.Named("count").Minimum = 1
 	},
 	"Statement": func(s *Schema) {
-		s.OneOf = oneOf("sequence", "noSequence", "happens", "never", "count", "first then", "throughout", "eventually", "finally")
+		s.OneOf = oneOf("sequence", "noSequence", "happens", "never", "count", "first then", "throughout", "eventually", "finally",
+			"measure")
 		s.DependentRequired = map[string][]string{"atLeast": {"count"}, "atMost": {"count"}, "every": {"count"}, "first": {"then"},
 			"then": {"first"}, "until": {"since"}}
 	},
@@ -450,6 +451,7 @@ var further = map[string]string{
 	"Record.affected": `">=v1.0.0, <v1.7.0"`, "Record.fixed": `">=v1.7.0"`, "kubernetes": `">=1.34"`, "targets": `[{"name":"karpenter@v1.6.4","expected":"reproduced"}]`, "Record.targets.name": `"karpenter@v1.6.4"`, "interrupted": `{"after":"1m","notice":"2m"}`,
 	"group": `"alpha"`, "namespace": `"default"`, "set": `{"servers.status":"unknown"}`, "message": `"no room"`, "location": `"fsn1"`,
 	"capacity": `"spot"`, "Absence.since": `"start"`,
+	"Statement.measure.by": `"cx22"`, "Statement.measure.atLeast": `"3"`,
 	"duration": `"5m"`, "integer": `3`, "number": `3`, "boolean": `true`, "values": `"web"`,
 	"pattern": `{"source":"api","verb":"create","resource":"nodes"}`,
 	"state":   `{"value":"detail.replicas","of":{"source":"api","resource":"deployments","name":"web"},"atMost":3}`,

@@ -28,11 +28,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/instanceapi"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world"
 	"nodestorm/sim/fault/apifault"
+	"nodestorm/sim/history"
 )
 
 // Name of the release, the namespace and the service account.
@@ -119,10 +122,24 @@ func Install(ctx context.Context, w *world.World, t builds.Target, cloud Cloud) 
 	if err := deploy.Create(ctx, c, append(create, deploy.Namespace(Name))...); err != nil {
 		return nil, fmt.Errorf("installing %s: %w", t.Ref, err)
 	}
+	if cloud == nil {
+		w.History().Record(prices(instanceapi.Catalogue()))
+	}
 	return k, nil
 }
 
 func (k *Karpenter) edition() edition { return editions[k.target.Name] }
+
+// prices is the record of what the types of the provider kwok cost, which is linked into Karpenter and has no cloud that could
+// say so. Those of the cloud of instances are called as its own and cost the same, in all zones.
+func prices(of *fakecloud.Catalogue) history.Event {
+	onDemand, spot := map[string]any{}, map[string]any{}
+	for _, t := range of.ServerTypes {
+		onDemand[t.Name], spot[t.Name] = t.Prices[0].Hourly(), t.Prices[0].SpotHourly()
+	}
+	return history.Event{Source: history.Harness, Verb: history.Prices, Actor: "nodestorm",
+		Detail: history.Detail{"currency": of.Currency, "onDemand": onDemand, "spot": spot}}
+}
 
 func (k *Karpenter) installCRDs() (err error) {
 	crds := envtest.CRDInstallOptions{ErrorIfPathMissing: true, PollInterval: 10 * time.Millisecond} // real: time may jump in between

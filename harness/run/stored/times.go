@@ -14,6 +14,7 @@ import (
 	"nodestorm/reports/timeline"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/measure"
 )
 
 // Timeline writes the history of a run as text, a line for each event in virtual time. What puts the
@@ -39,6 +40,9 @@ func (r *Reporter) Timeline(ctx context.Context, w io.Writer, f Run) error {
 func writeTimes(w io.Writer, catalogue *scenarios.Catalogue, f Run, of run.Run, records history.Records) error {
 	fmt.Fprintf(w, "%s on %s\n", of.ID, of.Target.Ref)
 	redactor := redact.ForHere(kept.Says(catalogue, f.Dir))
-	err := redactor.Through(w, func(w io.Writer) error { return timeline.Write(w, slices.Collect(records.Timed())) })
+	err := redactor.Through(w, func(w io.Writer) error {
+		all := slices.Collect(records.Timed())
+		return cmp.Or(timeline.Write(w, all), timeline.Measures(w, measure.Of(slices.Values(all))))
+	})
 	return cmp.Or(err, records.Err())
 }

@@ -97,6 +97,7 @@ var arguments = []Argument{
 	{"NAME", `a name in quotes`, `"web"`, `"([^"]+)"`},
 	{"DURATION", "virtual time, such as 30s, 5m or 2m30s", "5m", `(` + aSpan + `)`},
 	{"N", "a whole number", "2", `(\d+)`},
+	{"PRICE", "an amount of money with its currency, such as 12 EUR or 0.50 USD", "12 EUR", `(\d+(?:\.\d+)? [A-Z]{3})`},
 	{"CPU", "processors, as in 500m CPU or 1 CPU", "1 CPU", `(\d+m|\d+(?:\.\d+)?)` + cpuSuffix},
 	{"TAINT", "a taint in quotes, KEY[=VALUE]:EFFECT, with the effect NoSchedule, PreferNoSchedule or NoExecute",
 		`"example.com/agent:NoSchedule"`, `"([^":=]+(?:=[^":]*)?:(?:NoSchedule|PreferNoSchedule|NoExecute))"`},

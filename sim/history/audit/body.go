@@ -172,30 +172,48 @@ func (b *body) pod() map[string]any {
 	return facts
 }
 
-// cpu returns what a pod's containers request, or what a Node has for pods, in thousandths of a
-// processor.
-func (b *body) cpu() map[string]any {
-	all := milli(b.Status.Allocatable)
-	for _, c := range b.Spec.Containers {
-		all += milli(c.Resources.Requests)
+// resources returns what a pod's containers request, or what a Node has for pods: CPU in thousandths of a processor, and
+// memory in bytes.
+func (b *body) resources() map[string]any {
+	facts := map[string]any{}
+	for key, of := range map[string]struct {
+		name  corev1.ResourceName
+		scale func(resource.Quantity) int64
+	}{
+		"cpu": {corev1.ResourceCPU, func(q resource.Quantity) int64 { return q.MilliValue() }},
+		// mutant: memory is not in the history
+		"memory": {corev1.ResourceMemory, func(q resource.Quantity) int64 { return q.Value() }},
+	} {
+		all := quantity(b.Status.Allocatable, of.name, of.scale)
+		for _, c := range b.Spec.Containers {
+			all += quantity(c.Resources.Requests, of.name, of.scale)
+		}
+		if all > 0 {
+			facts[key] = all
+		}
 	}
-	if all <= 0 {
-		return nil
-	}
-	return map[string]any{"cpu": all}
+	return facts
 }
 
-// milli are the thousandths of processors in a list of resources; 0 if it has none that can be read.
-func milli(of map[string]any) int64 {
-	said, is := of[string(corev1.ResourceCPU)]
+// quantity is how much a list of resources has of one; 0 if it has none that can be read.
+func quantity(of map[string]any, name corev1.ResourceName, scale func(resource.Quantity) int64) int64 {
+	said, is := of[string(name)]
 	if !is {
 		return 0
 	}
-	quantity, err := resource.ParseQuantity(fmt.Sprint(said))
+	parsed, err := resource.ParseQuantity(fmt.Sprint(said))
 	if err != nil {
 		return 0
 	}
-	return max(quantity.MilliValue(), 0)
+	return max(scale(parsed), 0)
+}
+
+// machine returns of what kind the machine behind a Node is, by its labels.
+func (b *body) machine() map[string]any {
+	facts := map[string]any{}
+	put(facts, "instanceType", b.Metadata.Labels[corev1.LabelInstanceTypeStable])
+	put(facts, "capacity", b.Metadata.Labels["karpenter.sh/capacity-type"])
+	return facts
 }
 
 // certificate returns the facts of a CertificateSigningRequest.

@@ -127,7 +127,8 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 	case resource == "nodes":
 		if event.Verb == "create" { // not at its deletion, which finalizers may put off
 			delete(c.taints, event.Object.Name)
-			add(got.cpu())
+			add(got.resources())
+			add(got.machine())
 		}
 		if got.present {
 			add(got.node())
@@ -147,7 +148,7 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 		add(asked.pod())
 		add(got.pod())
 		if event.Verb == "create" && call.ObjectRef.Subresource == "" {
-			add(got.cpu())
+			add(got.resources())
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -225,6 +226,22 @@ func TestActorIsNeverLong(t *testing.T) {
 		strings.Repeat("ü", 5000) + `"},"objectRef":{"resource":"pods"}}`))
 	if err != nil || len(events) != 1 || len(events[0].Actor) > 310 || strings.Contains(events[0].Actor, "�") {
 		t.Errorf("%v, error %v", events, err)
+	}
+}
+
+// So is memory, and of what kind the machine behind a Node is.
+func TestConvertRoom(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"resource":"pods","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Pod","spec":{"containers":[{"resources":` +
+			`{"requests":{"memory":"1Gi"}}},{"resources":{"requests":{"memory":"1M"}}}]}}}`: "map[memory:1074741824]",
+		`{"resource":"nodes","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Node","metadata":{"labels":` +
+			`{"node.kubernetes.io/instance-type":"c-2x","karpenter.sh/capacity-type":"spot"}},"status":{"allocatable":{"memory":"8Gi"}}}}`: "map[" +
+			"capacity:spot instanceType:c-2x memory:8589934592 taints:[]]",
+	} {
+		events, err := new(Converter).Events([]byte(`{"stage":"ResponseComplete","verb":"create","objectRef":` + line))
+		if err != nil || len(events) != 1 || fmt.Sprint(events[0].Detail) != want {
+			t.Errorf("%s: %v, %v, want %s", line, events, err, want)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/measure"
 )
 
 // Monitor judges a statement by the records of a run as they arrive. It is for one
@@ -23,11 +24,13 @@ type Monitor struct {
 	records []history.Record  // of a sequence
 	unsure  []*unsure
 	effort  int
+	watch   *measure.Watch // of a measure
 }
 
 // Monitor begins to judge the statement, which Check has found right.
 func (s *Statement) Monitor() *Monitor {
-	m := &Monitor{s: s, counted: s.Count, most: -1, fields: s.fields(), tracks: map[string]*track{}, unsure: s.unsures(), effort: effort}
+	m := &Monitor{s: s, counted: s.Count, most: -1, fields: s.fields(), tracks: map[string]*track{}, unsure: s.unsures(), effort: effort,
+		watch: s.Measure.Watch()}
 	switch {
 	case s.Happens != nil:
 		m.counted, m.least = s.Happens, 1
@@ -54,6 +57,10 @@ func (m *Monitor) Take(r history.Record, counts bool) (f Finding, decided bool) 
 	look(m.unsure, &r)
 	if m.s.elements() != nil {
 		return m.takeSequence(r)
+	}
+	if m.watch != nil {
+		m.watch.Take(r, counts)
+		return f, false
 	}
 	var touched []*track
 	if counts {
@@ -159,6 +166,10 @@ func (m *Monitor) Over(end time.Duration) Finding { return m.s.weigh(m.over(end)
 func (m *Monitor) over(end time.Duration) Finding {
 	if m.s.elements() != nil {
 		return m.overSequence(end)
+	}
+	if m.watch != nil {
+		result, why := m.watch.Over(end)
+		return Finding{Statement: m.s.Statement, Result: Result(result), Reason: why, Hollow: result == string(Unknown)}
 	}
 	// mutant: of nothing everything holds
 	if m.most >= 0 && m.least == 0 && m.s.Since == nil && !m.there {

@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/measure"
 )
 
 // Statement is something that a history shows, or not, such as a symptom, a trigger or
 // an invariant. It has one of Sequence, NoSequence, Happens, Never, Count, Throughout, Eventually,
-// Finally, and First with Then; the fields after them say where it has to hold. A pattern
+// Finally, Measure, and First with Then; the fields after them say where it has to hold. A pattern
 // of all but sequences counts what happened; with "code: {exists: true}" also what was
 // refused.
 type Statement struct {
@@ -41,6 +42,8 @@ type Statement struct {
 	Throughout *State `json:"throughout,omitempty"` // Throughout is how a value is all the time.
 	Eventually *State `json:"eventually,omitempty"` // Eventually is how a value is at some time.
 	Finally    *State `json:"finally,omitempty"`    // Finally is how a value is at the end.
+	// Measure is a number that the run comes to in the span, such as the cost of its machines; it goes with within and ever.
+	Measure *measure.Bound `json:"measure,omitempty"`
 
 	// Since begins the span that is meant: after each such event it has to hold again, up to the event of Until or for as
 	// long as Within says. Without it there is one span: from the start of the run with Ever or in a record; in a step
@@ -54,7 +57,7 @@ type Statement struct {
 }
 
 // about are the fields that say what a statement is about.
-var about = []string{"sequence", "noSequence", "happens", "never", "count", "first with then", "throughout", "eventually", "finally"}
+var about = []string{"sequence", "noSequence", "happens", "never", "count", "first with then", "throughout", "eventually", "finally", "measure"}
 
 // Check finds what is wrong with a statement before any history is there: also that
 // every history would show it, or none.
@@ -73,7 +76,7 @@ func (s *Statement) Check() error {
 			return fmt.Errorf("%s: %w", p.field, err)
 		}
 	}
-	checks := []func() error{s.checkCount, s.checkOrder, s.checkSpan, s.checkEach}
+	checks := []func() error{s.checkCount, s.checkOrder, s.checkSpan, s.checkEach, s.Measure.Check}
 	if state := s.state(); state != nil {
 		checks = append(checks, state.check)
 	}
@@ -88,7 +91,7 @@ func (s *Statement) Check() error {
 func (s *Statement) about() (given []string) {
 	for i, is := range []bool{
 		len(s.Sequence) > 0, len(s.NoSequence) > 0, s.Happens != nil, s.Never != nil, s.Count != nil,
-		s.First != nil || s.Then != nil, s.Throughout != nil, s.Eventually != nil, s.Finally != nil,
+		s.First != nil || s.Then != nil, s.Throughout != nil, s.Eventually != nil, s.Finally != nil, s.Measure != nil,
 	} {
 		if is {
 			given = append(given, about[i])
@@ -183,6 +186,8 @@ func (s *Statement) checkOrder() error {
 
 func (s *Statement) checkSpan() error {
 	switch {
+	case s.Measure != nil && (s.Since != nil || len(s.fields()) > 0):
+		return errors.New("measure: it goes with within and ever: leave since, forEach and forAny out")
 	case s.Until != nil && s.Since == nil:
 		return errors.New("until needs since: say what the span begins with")
 	case s.Until != nil && reflect.DeepEqual(s.Since, s.Until):
@@ -263,7 +268,7 @@ func (s *Statement) CheckTrigger() error {
 		return err
 	}
 	switch {
-	case s.Never != nil, s.NoSequence != nil, s.Count != nil && s.AtLeast == nil:
+	case s.Never != nil, s.NoSequence != nil, s.Count != nil && s.AtLeast == nil, s.Measure != nil && s.Measure.AtLeast == "":
 		return errors.New("it is about absences only, which a run in which nothing happens has too; say what happens")
 	case len(s.Sequence) > 0 && !slices.ContainsFunc(s.Sequence, func(e Element) bool { return e.Match != nil }):
 		return errors.New("sequence: it has absences only, which a run in which nothing happens has too; begin with a match")

@@ -23,7 +23,7 @@ type Unit string
 // The units. A value of money has the currency of its prices, such as EUR, in the place of Money.
 const (
 	Money   Unit = "money"
-	Seconds Unit = "s" // of virtual time, or of a processor's
+	Seconds Unit = "s" // of virtual time; of processor time, real ones
 	Hours   Unit = "h"
 	Count   Unit = "count"
 	Ratio   Unit = "ratio" // 0 to 1
@@ -51,6 +51,7 @@ const (
 	CPUFragmented     = "cpuFragmented"
 	CloudCalls        = "cloudCalls"
 	APICalls          = "apiCalls"
+	ProcessorTime     = "processorTime"
 )
 
 // Measure is the definition of one.
@@ -106,6 +107,8 @@ var all = []Measure{
 		"program"},
 	{APICalls, Count, "calls to the API server", "calls that change something, refused ones among them, without Events",
 		"the API server's audit log, which has no reads", "program"},
+	{ProcessorTime, Seconds, "processor time", "real seconds that the programs of the world kept a processor busy, from their start to the end",
+		"what the world records when it ends; a program that ended before has no figure", "program"},
 }
 
 // All are the definitions, in the order in which people read them.

@@ -275,8 +275,20 @@ apiCalls 5 count karpenter=3 kubectl=2`)
 	same(t, "nothing", measured(Of(slices.Values([]history.Record{end(9)})), all...), `evictions absent: there has been no pod
 evictionsRefused absent: there has been no pod
 containerRestarts absent: no start of a container is recorded: simulated kubelets have none
-cloudCalls absent: the run has no cloud that records calls
+cloudCalls absent: no call to a cloud is recorded: the run's may have none, as Karpenter's kwok
 apiCalls absent: no call to the API server is recorded`)
+}
+
+func TestProcessorTime(t *testing.T) {
+	used := func(name string, seconds float64) history.Record {
+		return rec(9, history.Harness, history.Used, "", name, 0, d{"seconds": seconds})
+	}
+	same(t, "two", measured(Of(slices.Values([]history.Record{used("etcd", 1.5), used("karpenter", 2)})), ProcessorTime),
+		"processorTime 3.5 s etcd=1.5 karpenter=2")
+	same(t, "killed", measured(Of(slices.Values([]history.Record{
+		rec(1, history.Harness, history.Killed, "programs/karpenter", "karpenter", 0, nil), used("karpenter", 2)})), ProcessorTime),
+		"processorTime absent: karpenter ended in the run, and what it had used until then is not recorded")
+	same(t, "before", measured(Of(slices.Values([]history.Record{end(9)})), ProcessorTime), "processorTime absent: the run does not record it")
 }
 
 func TestBound(t *testing.T) {

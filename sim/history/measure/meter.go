@@ -25,17 +25,21 @@ type Meter struct {
 	pods      []*pod
 	pod       map[history.Object]*pod
 	listed    map[string]price // of types, by type and capacity, as a cloud lists them
-	sources   map[history.Source]bool
+	api       bool             // calls to the API server are recorded
 
 	evicted, refused, restarts, cloudCalls, apiCalls map[string]float64 // since then, by who did it
-	started                                          bool               // starts of containers are recorded
+	started, called                                  bool               // starts of containers are recorded, calls to a cloud
+
+	used  map[string]float64 // seconds of processors, by program, until the end
+	ended map[string]bool    // programs that ended before it
 }
 
 // NewMeter counts from the first record on, see From.
 func NewMeter() *Meter {
 	m := &Meter{
 		from: beginning, instance: map[string]*instance{}, node: map[string]*node{}, pod: map[history.Object]*pod{},
-		listed: map[string]price{}, sources: map[history.Source]bool{},
+		listed: map[string]price{},
+		used:   map[string]float64{}, ended: map[string]bool{},
 	}
 	m.count()
 	return m
@@ -81,7 +85,6 @@ func (m *Meter) Take(r history.Record) {
 		return
 	}
 	m.last = max(m.last, r.Virtual)
-	m.sources[r.Source] = true
 	switch r.Source {
 	case history.Cloud:
 		m.seeCloud(r)
@@ -90,9 +93,20 @@ func (m *Meter) Take(r history.Record) {
 	case history.Node:
 		m.seeNode(r)
 	case history.Harness:
-		if r.Verb == history.Prices {
-			m.list(r.Detail)
+		m.seeHarness(r)
+	}
+}
+
+func (m *Meter) seeHarness(r history.Record) {
+	switch r.Verb {
+	case history.Prices:
+		m.list(r.Detail)
+	case history.Used:
+		if seconds, said := r.Detail.Number("seconds"); said && seconds >= 0 {
+			m.used[r.Actor] = seconds
 		}
+	case history.Killed, history.Stopped, history.Died:
+		m.ended[r.Actor] = true
 	}
 }
 
@@ -102,6 +116,7 @@ func (m *Meter) Last() time.Duration { return m.last }
 func (m *Meter) seeCloud(r history.Record) {
 	switch {
 	case r.Code != 0:
+		m.called = true
 		m.cloudCalls[r.Actor]++
 	case r.Object.Resource == vocabulary.Instances:
 		m.seeInstance(r)
@@ -109,6 +124,7 @@ func (m *Meter) seeCloud(r history.Record) {
 }
 
 func (m *Meter) seeAPI(r history.Record) {
+	m.api = true
 	if r.Object.Resource != "events" {
 		m.apiCalls[r.Actor]++
 	}
@@ -155,6 +171,7 @@ func (m *Meter) Until(end time.Duration) Values {
 	m.waits(v, end)
 	m.room(v, end)
 	m.counts(v)
+	v[ProcessorTime] = m.busy()
 	for _, of := range all {
 		value := v[of.Name].sane()
 		if value.Absent == "" && value.Unit == "" {
@@ -177,11 +194,11 @@ func (m *Meter) counts(v Values) {
 	}
 	noCalls := ""
 	// mutant: a cloud that has no records has no calls
-	if len(m.cloudCalls) == 0 && !m.sources[history.Cloud] {
-		noCalls = "the run has no cloud that records calls"
+	if !m.called {
+		noCalls = "no call to a cloud is recorded: the run's may have none, as Karpenter's kwok"
 	}
 	noAPI := ""
-	if !m.sources[history.API] {
+	if !m.api {
 		noAPI = "no call to the API server is recorded"
 	}
 	for _, of := range []struct {
@@ -196,6 +213,20 @@ func (m *Meter) counts(v Values) {
 			v[of.name] = absent("%s", of.without)
 		}
 	}
+}
+
+// busy is how long processors were, of a run that is over.
+func (m *Meter) busy() Value {
+	if len(m.used) == 0 {
+		return absent("the run does not record it")
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.used)) {
+		// mutant: a program that ended has used nothing before
+		if m.ended[name] {
+			return absent("%s ended in the run, and what it had used until then is not recorded", name)
+		}
+	}
+	return summed(m.used)
 }
 
 // summed is the sum of parts. A part without a name is none.

@@ -34,6 +34,7 @@ var said = map[history.Source]map[string][]string{
 		[]string{""}),
 	history.Harness: {
 		history.Ended: {""}, history.Unreadable: {""}, history.Died: {""}, history.MayMiss: {""}, history.Rounds: {""},
+		history.Prices: {""}, history.Used: {""},
 		"broken": {""}, "part": {""}, "refused": {"hosts"}, history.Uninvited: {history.Listeners},
 		history.Killed: {history.Programs}, history.Stopped: {history.Programs}, history.Started: {history.Programs},
 		history.Unhealthy: {history.Programs},

@@ -32,8 +32,9 @@ const (
 // details are those of each source.
 var details = map[history.Source]map[string]Form{
 	history.API: {
-		"about": Text, "added": List, "agent": Text, "applied": Mark, "cluster": Text, "conditions": Mapping, "cpu": Number,
-		"deleting": Mark, "error": Text, "gracePeriodSeconds": Number, "initialized": Mark, "issued": Mark, "message": Text,
+		"about": Text, "added": List, "agent": Text, "applied": Mark, "capacity": Text, "cluster": Text, "conditions": Mapping,
+		"cpu": Number, "deleting": Mark, "error": Text, "gracePeriodSeconds": Number, "initialized": Mark, "instanceType": Text,
+		"issued": Mark, "memory": Number, "message": Text,
 		"node": Text, "nodeName": Text, "nodePool": Text, "owner": Text, "panic": Mark, "providerID": Text, "ready": Condition,
 		"reason": Text, "registered": Mark, "removed": List, "replicas": Number, "signer": Text, "startupTaints": List,
 		"subresource": Text, "taints": List, "type": Text, "unschedulable": Mark, "user": Text,
@@ -43,8 +44,9 @@ var details = map[history.Source]map[string]Form{
 		"exitCode": Number, "ip": Text, "machineGone": Truth, "message": Text, "node": Text, "program": Text,
 		"providerID": Text, "reason": Text, "taint": Text,
 	},
-	history.Cloud: {"capacity": Text, "error": Text, "from": Number, "group": Text, "hourlyEUR": Number, "id": Number,
-		"instances": List, "location": Text, "to": Number, "type": Text},
+	// hourlyEUR is of runs of before prices had a currency.
+	history.Cloud: {"billedSeconds": Number, "capacity": Text, "currency": Text, "error": Text, "from": Number, "group": Text,
+		"hourly": Number, "hourlyEUR": Number, "id": Number, "instances": List, "location": Text, "to": Number, "type": Text},
 	history.Fault: {"fault": Text, "effect": Text, "call": Text, "group": Text, "operation": Text, "deployment": Text,
 		"reason": Text, "code": Number, "resourceVersion": Text},
 	history.Step:  {"error": Text, "kind": Text, "quoted": Text, "text": Text},
@@ -54,14 +56,14 @@ var details = map[history.Source]map[string]Form{
 		"from": Number, "idle": Mark, "level": Text, "message": Text, "reason": Text, "taints": List, "to": Number,
 	},
 	history.Harness: {
-		"error": Text, "failed": Truth, "method": Text, "of": Number, "port": Text, "refused": Truth, "seconds": Number,
-		"sha256": Text, "source": Text, "step": Number, "version": Text,
+		"currency": Text, "error": Text, "failed": Truth, "method": Text, "of": Number, "onDemand": Mapping, "port": Text,
+		"refused": Truth, "seconds": Number, "sha256": Text, "source": Text, "spot": Mapping, "step": Number, "version": Text,
 	},
 }
 
 // fractions are the numbers that can have a part after the point, and signed those that can be below zero.
 var (
-	fractions = []string{"factor", "hourlyEUR", "lagMaxMs", "lagP99Ms", "seconds"}
+	fractions = []string{"factor", "hourly", "hourlyEUR", "lagMaxMs", "lagP99Ms", "seconds"}
 	signed    = []string{"delta", "gracePeriodSeconds"}
 )
 

@@ -1,0 +1,45 @@
+package measure
+
+import (
+	"time"
+
+	"nodestorm/sim/history"
+)
+
+// Watch judges a bound by the records of a run as they arrive. It is for one judgement.
+type Watch struct {
+	bound       *Bound
+	meter       *Meter
+	any, counts bool
+}
+
+// Watch begins to judge the bound, which Check has found right; nil without one.
+func (b *Bound) Watch() *Watch {
+	if b == nil {
+		return nil
+	}
+	return &Watch{bound: b, meter: NewMeter()}
+}
+
+// Take takes in the next record; counts says whether what is meant has begun. What there was before is there.
+func (w *Watch) Take(r history.Record, counts bool) {
+	// mutant: a measure counts from the start of the run
+	if counts && !w.counts && w.any {
+		w.meter.From(r.Virtual)
+	}
+	w.any, w.counts = true, w.counts || counts
+	w.meter.Take(r)
+}
+
+// Over is how it stands at the end of what is meant, in words as checker.Result has them, and why.
+func (w *Watch) Over(end time.Duration) (result, why string) {
+	holds, known, why := w.bound.Judge(w.meter.Until(end))
+	switch {
+	// mutant: a run that lacks a measure breaks its bound
+	case !known:
+		return "unknown", why
+	case !holds:
+		return "invalid", why
+	}
+	return "valid", ""
+}
