@@ -46,9 +46,9 @@ Annotations of a pod say how its containers behave, each with a duration such as
 ` + node.StopAfterAnnotation + ` they exit so long after SIGTERM, or at the end of the grace period. On real kubelets, with
 ` + cri.ServeAfterAnnotation + ` containers pass their probes so long after their start, and at once without it.
 
-A Then states something of the history. It is such an EVENT (how often, how often in any span of some length, before another EVENT), that
-one does not occur ("ACTOR" never sends, is never refused, or "SOURCE" never records), a value that events set (a key of their detail), or
-"this holds:" and a statement in YAML. Most other Thens are names of such statements. A statement has one of
+A Then states something of the history. It is such an EVENT (how often, how often in any span of some length, before another EVENT), a
+value that events set (a key of their detail), or "this holds:" and a statement in YAML. "ACTOR" never sends, is never refused, and
+"SOURCE" never records say that none occurs. Most other Thens are names of such statements. A statement has one of
 
 - happens, never: a pattern. count: a pattern, with atLeast, atMost, and every for a rate. first and then: two patterns.
 - throughout, eventually, finally: {value: detail.KEY, of: a pattern, and is, above, below, atLeast or atMost}.
