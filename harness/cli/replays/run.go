@@ -169,7 +169,8 @@ func aboutTarget(target string, race bool, records []scenarios.Record) (builds.R
 		}
 		on, is := of.On(ref.Name)
 		if records[i] = on; !is {
-			return ref, fmt.Errorf("%s is about %s, and --target is %s", of.ID, of.Autoscaler, ref)
+			about := strings.TrimSuffix(of.Autoscaler+" on "+of.OnlyCloud(), " on ")
+			return ref, fmt.Errorf("%s is about %s, and --target is %s", of.ID, about, ref)
 		}
 	}
 	return ref, nil
