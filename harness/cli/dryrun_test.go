@@ -18,6 +18,7 @@ func TestDryRun(t *testing.T) {
 		Replays int
 		Seconds float64
 		Unknown int
+		Between int
 	}
 	of := func(args ...string) {
 		t.Helper()
@@ -43,7 +44,19 @@ func TestDryRun(t *testing.T) {
 	if len(plan.Builds) != 2 || plan.Replays != 1 {
 		t.Errorf("%+v", plan)
 	}
-	code, stdout, _ := nodestorm(t, "verify", scenario, "-n")
+	of("history", scenario, "--build", "--healthy-runs", "2")
+	if last := plan.Builds[len(plan.Builds)-1]; len(plan.Builds) < 6 || last.How != "build" || plan.Replays != 2*(len(plan.Builds)-1) {
+		t.Errorf("%+v", plan)
+	}
+	of("history", scenario)
+	if last := plan.Builds[len(plan.Builds)-1]; last.How != "cannot" || plan.Replays != 0 || plan.Seconds != 0 {
+		t.Errorf("%+v", plan)
+	}
+	code, stdout, _ := nodestorm(t, "history", scenario, "-n")
+	if code != cli.AsExpected || !strings.Contains(stdout, "karpenter@v1.6.4 ") || !strings.Contains(stdout, "not played; --build builds it") {
+		t.Errorf("status %d, %q", code, stdout)
+	}
+	code, stdout, _ = nodestorm(t, "verify", scenario, "-n")
 	if code != cli.AsExpected || !strings.Contains(stdout, "karpenter@v1.6.4") || !strings.Contains(stdout, "2 replays: about ") {
 		t.Errorf("status %d, %q", code, stdout)
 	}

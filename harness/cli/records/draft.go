@@ -119,7 +119,7 @@ func (o draftOptions) write(e *console.Console, ctx context.Context, sources []d
 	}
 	d := drafted{Draft: draft.Write(cluster, o.program)}
 	if err := runs(d.Feature); err != nil {
-		return fmt.Errorf("the draft is wrong, which is a fault of nodestorm: %w", err)
+		return exit.Internal("the draft is no feature: %w", err)
 	}
 	if o.out != "" {
 		if err := os.WriteFile(o.out, []byte(d.Feature), 0o644); err != nil {

@@ -22,7 +22,7 @@ func newBisect(e *console.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bisect ID|FILE.feature --good REF --bad REF",
 		Short: "Find the release or commit that introduced or fixed a failure",
-		Long: `Find what broke, or what mended: good is where the failure does not show, bad where it
+		Long: `Find what introduced a failure, or what fixed it: good is where the failure does not show, bad where it
 does, and either can be the older one. Between two releases the releases between them
 are asked first, then the commits; each is built from a checkout of its own with
 Go's build cache, and played until its verdict is certain. What does not build, or
@@ -44,7 +44,7 @@ changes, 2 usage (also: the refs are the wrong way round), 3 an end has no verdi
     --module sigs.k8s.io/karpenter --good v1.7.0 --bad v1.6.4
   nodestorm bisect karpenter-7515-not-ready-noexecute \
     --source ~/src/karpenter --good v1.7.0 --bad v1.6.4
-  nodestorm bisect clusterapi-9132-whole-increase \
+  nodestorm bisect clusterapi-9132-whole-increase --dry-run \
     --source https://github.com/kubernetes/autoscaler \
     --good cluster-autoscaler-1.33.0 --bad cluster-autoscaler-1.36.1`,
 		Args: exactlyOneScenario,
@@ -89,6 +89,9 @@ func (b *bisection) search(ctx context.Context) error {
 	inquiry, err := bisect.Open(ctx, b.Options)
 	if err != nil {
 		return err
+	}
+	if b.dry {
+		return b.printSearch(ctx, inquiry)
 	}
 	if _, err := b.open(ctx, supply.Refuse); err != nil {
 		return err

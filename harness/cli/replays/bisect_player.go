@@ -28,6 +28,7 @@ type bisection struct {
 	*session
 	bisect.Options
 	asJSON     bool
+	dry        bool
 	autoscaler string // of a scenario without a record
 }
 
@@ -53,6 +54,7 @@ func (b *bisection) addFlags(c *cobra.Command) {
 	c.Flags().IntVar(&b.Rules.Doubts, "max-inconclusive", 3, "skip a build after `N` inconclusive runs")
 	b.RenamedFlag(c, "doubts", "max-inconclusive")
 	console.HowFlags(c, &b.From)
+	addDryRun(c, &b.dry)
 }
 
 func exactlyOneScenario(c *cobra.Command, args []string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
+	"nodestorm/harness/search/bisect"
 	"nodestorm/reports"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/wording"
@@ -24,6 +26,10 @@ type plan struct {
 	// Seconds is how long the replays took when they were last verified, one after the other; Unknown of them never were.
 	Seconds float64 `json:"seconds"`
 	Unknown int     `json:"unknown"`
+	// Between is at most how many releases and commits bisect builds and plays between both ends; they are among Replays.
+	Between int `json:"between,omitempty"`
+
+	cannot string // what is said of a build that cannot be had
 }
 
 func addDryRun(c *cobra.Command, dry *bool) {
@@ -36,36 +42,116 @@ type replayOf struct {
 	ref    builds.Ref
 }
 
-// printPlan prints what would be got and played.
-func (s *session) printPlan(ctx context.Context, of []replayOf, times int, asJSON bool) error {
+// verifiedSeconds are how long the replays of scenarios on targets took when they were last verified.
+func verifiedSeconds() (map[[2]string]float64, error) {
 	var verified []matrix.Cell
 	if err := json.Unmarshal(reports.Verified, &verified); err != nil {
-		return err
+		return nil, err
 	}
 	took := map[[2]string]float64{}
 	for _, c := range verified {
 		took[[2]string{c.Scenario, c.Target}] = c.WallSeconds
 	}
-	var refs []builds.Ref
-	if s.kubernetesName == "" {
-		refs = append(refs, builds.Kubernetes)
+	return took, nil
+}
+
+// planOf is a plan of replays, each of them so many times, and of what of the control plane and of other builds is missing.
+func (s *session) planOf(ctx context.Context, of []replayOf, times int, refs ...builds.Ref) (plan, error) {
+	p := plan{Builds: []supply.Planned{}, Replays: times * len(of), cannot: "skipped; nodestorm doctor prints how to get it"}
+	took, err := verifiedSeconds()
+	if err != nil {
+		return p, err
 	}
-	p := plan{Builds: []supply.Planned{}, Replays: times * len(of)}
-	seen := map[builds.Ref]bool{}
 	for _, r := range of {
-		if !seen[r.ref] && s.Order == "" {
-			refs, seen[r.ref] = append(refs, r.ref), true
-		}
 		seconds, known := took[[2]string{r.record.ID, r.ref.String()}]
 		if p.Seconds += float64(times) * seconds; !known {
 			p.Unknown += times
 		}
 	}
-	missing, err := s.Supplier().Planned(ctx, refs...)
-	if err != nil {
-		return exit.UsageError(err)
+	if s.kubernetesName == "" {
+		refs = append([]builds.Ref{builds.Kubernetes}, refs...)
 	}
+	missing, err := s.Supplier().Planned(ctx, refs...)
 	p.Builds = append(p.Builds, missing...)
+	return p, exit.UsageError(err)
+}
+
+// printPlan prints what would be got and played.
+func (s *session) printPlan(ctx context.Context, of []replayOf, times int, asJSON bool) error {
+	var refs []builds.Ref
+	for _, r := range of {
+		if s.Order == "" && !slices.Contains(refs, r.ref) {
+			refs = append(refs, r.ref)
+		}
+	}
+	p, err := s.planOf(ctx, of, times, refs...)
+	if err != nil {
+		return err
+	}
+	return s.showPlan(p, asJSON)
+}
+
+// printHistory prints what history would get and play.
+func (b *bisection) printHistory(ctx context.Context, list []bisect.Expected) error {
+	var of []replayOf
+	var missing []supply.Planned
+	for _, e := range list {
+		how := supply.Planned{Target: e.Ref.String(), Cloud: e.Ref.Provider, How: supply.Cannot, Why: "it is not in the store"}
+		switch e.Way {
+		case bisect.FromRegistry:
+			how.How, how.Why = supply.Download, ""
+		case bisect.Built:
+			how.How, how.Seconds, how.Why = supply.Build, e.Took.Seconds(), ""
+		case bisect.InStore, bisect.Unavailable:
+		}
+		if e.Way != bisect.InStore {
+			missing = append(missing, how)
+		}
+		if e.Way != bisect.Unavailable {
+			of = append(of, replayOf{b.Record, e.Ref})
+		}
+	}
+	p, err := b.planOf(ctx, of, b.Rules.Healthy)
+	if err != nil {
+		return err
+	}
+	p.Builds, p.cannot = append(p.Builds, missing...), "not played; --build builds it, --from REGISTRY takes it"
+	return b.showPlan(p, b.asJSON)
+}
+
+// printSearch prints what bisect would build and play. Replays between the ends take as long as others of the record.
+func (b *bisection) printSearch(ctx context.Context, q *bisect.Inquiry) error {
+	ends, between, err := q.Outlook(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := b.planOf(ctx, nil, 0)
+	if err != nil {
+		return err
+	}
+	for _, e := range ends {
+		if e.Way != bisect.InStore {
+			p.Builds = append(p.Builds, supply.Planned{Target: e.Name, Cloud: e.Ref.Provider, How: supply.Build, Seconds: e.Took.Seconds()})
+		}
+	}
+	p.Between, p.Replays = between, b.Rules.Healthy*(len(ends)+between)
+	took, err := verifiedSeconds()
+	if err != nil {
+		return err
+	}
+	sum, n := 0.0, 0
+	for of, seconds := range took {
+		if of[0] == b.Record.ID {
+			sum, n = sum+seconds, n+1
+		}
+	}
+	if p.Seconds = float64(p.Replays) * sum / float64(max(n, 1)); n == 0 {
+		p.Unknown = p.Replays
+	}
+	return b.showPlan(p, b.asJSON)
+}
+
+func (s *session) showPlan(p plan, asJSON bool) error {
 	if asJSON {
 		return s.JSON(p)
 	}
@@ -78,7 +164,7 @@ func (s *session) writePlan(p plan) error {
 		size := "unknown"
 		switch {
 		case b.How == supply.Cannot:
-			size = "skipped; nodestorm doctor prints how to get it"
+			size = p.cannot
 		case b.Bytes > 0:
 			size = fmt.Sprintf("%d MB", b.Bytes>>20)
 		case b.Seconds > 0:
@@ -90,6 +176,9 @@ func (s *session) writePlan(p plan) error {
 		fmt.Fprintln(s.Stdout, "Nothing is missing in the store.")
 	} else if err := s.Table(0, 3, rows); err != nil {
 		return err
+	}
+	if p.Between > 0 {
+		fmt.Fprintf(s.Stdout, "Between both ends: at most %s, fewer if the store has some\n", wording.Counted(p.Between, "build"))
 	}
 	text := fmt.Sprintf("%s: about %s one after the other", wording.Counted(p.Replays, "replay"),
 		time.Duration(p.Seconds*float64(time.Second)).Round(time.Second))

@@ -33,6 +33,7 @@ others from a repository with --source, by their tags.
 
 Exit status: 0 as the catalogue expects, 1 not, 2 usage, 3 inconclusive.`,
 		Example: `  nodestorm history karpenter-7515-not-ready-noexecute
+  nodestorm history karpenter-7515-not-ready-noexecute --build --dry-run
   nodestorm history karpenter-7515-not-ready-noexecute --build --json
   nodestorm history karpenter-7515-not-ready-noexecute \
     --from registry.example/team/nodestorm
@@ -69,6 +70,9 @@ func (b *bisection) releases(ctx context.Context, get bisect.Getting) error {
 		if get.Pushed, err = b.Store.Pushed(ctx, b.Record.Autoscaler, b.ProviderOf(known[0]), get.Pull); err != nil {
 			return exit.UsageError(fmt.Errorf("--from: %w", err))
 		}
+	}
+	if b.dry {
+		return b.printHistory(ctx, b.OutlookOver(known, get))
 	}
 	if _, err := b.open(ctx, supply.Refuse); err != nil {
 		return err

@@ -137,7 +137,7 @@ func (q *Queue) targetsOf(records []scenarios.Record) (refs []builds.Ref, err er
 // checkTarget makes sure that a build is the one that was named.
 func checkTarget(id, named string, got builds.Target) error {
 	if got.Ref.String() != named { // nothing that follows could be believed
-		return fmt.Errorf("%s is to be played on %s, and the build at hand is %s: this is a fault of nodestorm's", id, named, got.Ref)
+		return exit.Internal("%s is to be played on %s, and the build at hand is %s", id, named, got.Ref)
 	}
 	return nil
 }

@@ -47,6 +47,11 @@ func UsageError(err error) error {
 	return &Error{Code: Usage, Err: err}
 }
 
+// Internal is an error that only a mistake in nodestorm can lead to. Its format is that of fmt.Errorf.
+func Internal(format string, args ...any) error {
+	return fmt.Errorf("internal error (please report it): "+format, args...)
+}
+
 // CodeOf returns the status of an error, and Inconclusive for one without a status.
 func CodeOf(err error) int {
 	var status *Error

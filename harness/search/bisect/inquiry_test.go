@@ -162,6 +162,37 @@ func TestBisectRepository(t *testing.T) {
 	}
 }
 
+// What a search would build is known before it begins, and at most that is built.
+func TestOutlook(t *testing.T) {
+	m := autoscaler(t)
+	const of = "cluster-autoscaler-"
+	for _, tc := range []struct {
+		name, good, bad string
+		releases, every bool
+		between         int
+	}{
+		{"releases", of + "1.0.0", of + "1.2.0", true, false, 1},
+		{"all releases", of + "1.0.0", of + "1.2.5", true, true, 3},
+		{"releases, then commits", of + "1.0.0", of + "1.2.0", false, false, 3},
+		{"neighbours", "main~1", "main~2", false, false, 0},
+	} {
+		o, said := options(t, m, tc.good, tc.bad)
+		o.Releases, o.Every = tc.releases, tc.every
+		q, err := Open(t.Context(), o)
+		if err != nil {
+			t.Fatalf("%s: %v", tc.name, err)
+		}
+		ends, between, err := q.Outlook(t.Context())
+		if err != nil || len(ends) != 2 || ends[0].Way != Built || between != tc.between {
+			t.Errorf("%s: %+v, %d between, %v; want %d", tc.name, ends, between, err, tc.between)
+		}
+		asked := o.Player.(word).asked
+		if _, _, err := bisected(t, o); err != nil || len(*asked) > 2+between {
+			t.Errorf("%s: %d were built, of %d between the ends, %v (%s)", tc.name, len(*asked), between, err, said)
+		}
+	}
+}
+
 // bisected is the answer in words.
 func bisected(t *testing.T, o Options) (*Inquiry, string, error) {
 	t.Helper()
@@ -279,7 +310,7 @@ func TestBisectDamagedState(t *testing.T) {
 	if err := os.WriteFile(q.memory.path, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := opened(t, o); err == nil || !strings.Contains(err.Error(), "--anew forgets it") {
+	if _, err := opened(t, o); err == nil || !strings.Contains(err.Error(), "--fresh forgets it") {
 		t.Errorf("%v", err)
 	}
 	o.Anew = true

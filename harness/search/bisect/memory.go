@@ -64,7 +64,7 @@ func (q *Inquiry) Remember() error {
 		err = json.Unmarshal(text, &earlier)
 	}
 	if err != nil {
-		return exit.UsageError(fmt.Errorf("what was learned is damaged (%s: %w): --anew forgets it", q.memory.path, err))
+		return exit.UsageError(fmt.Errorf("what was learned is damaged (%s: %w): --fresh forgets it", q.memory.path, err))
 	}
 	for _, t := range earlier.Trials {
 		if t.Verdict == "" {
@@ -76,7 +76,7 @@ func (q *Inquiry) Remember() error {
 		q.memory.Trials = append(q.memory.Trials, t)
 	}
 	if n := len(q.memory.Trials); n > 0 {
-		q.Say("going on with %s learned earlier (%s); --anew forgets them", wording.Counted(n, "answer"), q.memory.path)
+		q.Say("going on with %s learned earlier (%s); --fresh forgets them", wording.Counted(n, "answer"), q.memory.path)
 	}
 	return nil
 }

@@ -101,18 +101,42 @@ func (s Subject) ProviderOf(version string) string {
 	return s.Provider
 }
 
-// release is a build that the store has, or gets.
-func (o Options) release(ctx context.Context, version string, get Getting) (builds.Target, error) {
+// Way is how a release is had.
+type Way int
+
+// A release is in the store, is taken out of a registry, is built, or cannot be had.
+const (
+	InStore Way = iota
+	FromRegistry
+	Built
+	Unavailable
+)
+
+// wayTo is how a build of a version is had. Its target and error are the store's.
+func (o Options) wayTo(version string, get Getting) (builds.Ref, Way, builds.Target, error) {
 	ref := builds.Ref{Name: o.Record.Autoscaler, Version: version, Provider: o.ProviderOf(version), Race: o.Record.Race}
 	got, err := o.Store.Get(ref)
 	none := (*buildstore.NotFoundError)(nil)
 	switch {
-	case !errors.As(err, &none):
-		return got, err
-	case slices.Contains(get.Pushed, version):
+	case err == nil:
+		return ref, InStore, got, nil
+	case errors.As(err, &none) && slices.Contains(get.Pushed, version):
+		return ref, FromRegistry, got, err
+	case errors.As(err, &none) && get.Build:
+		return ref, Built, got, err
+	}
+	return ref, Unavailable, got, err
+}
+
+// release is a build that the store has, or gets.
+func (o Options) release(ctx context.Context, version string, get Getting) (builds.Target, error) {
+	ref, way, got, err := o.wayTo(version, get)
+	switch way {
+	case FromRegistry:
 		return get.Take(ctx, ref, buildstore.Registries{From: get.Pull, Mirror: buildstore.NoRegistry})
-	case !get.Build:
+	case InStore, Unavailable:
 		return got, err
+	case Built:
 	}
 	at := ""
 	if o.From.Dir != "" {

@@ -138,10 +138,7 @@ func (s *Search) aim() float64 {
 // Left is how many points may be the first still, and about how many have to be asked.
 func (s *Search) Left() (points, steps int) {
 	points = s.left.count()
-	if points == 0 {
-		return 0, 0
-	}
-	return points, bits.Len(uint(points - 1))
+	return points, stepsTo(points)
 }
 
 // First are the points of which one is the first that is New, the newest first: one, or
