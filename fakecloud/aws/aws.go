@@ -14,9 +14,7 @@ package aws
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +25,6 @@ import (
 	"nodestorm/fakecloud/aws/wire"
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/sim/fault"
-	"nodestorm/sim/history"
 )
 
 // Region is the one that is served where nothing else is said.
@@ -186,24 +183,6 @@ func Operations() []string { return append(Calls(), "create_server", "start_serv
 
 // CheckFault finds what is wrong with a fault of this API.
 func CheckFault(f fault.Fault) error { return cloudfault.Check(f, Operations()) }
-
-// Call is the name of the call that is meant by words such as "create fleets". Known are the words of all calls, for those that
-// mean none.
-func Call(said string) (name string, known []string) {
-	for _, op := range all() {
-		if op.Words == said {
-			return op.Name, nil
-		}
-		known = append(known, op.Words)
-	}
-	slices.Sort(known)
-	return "", known
-}
-
-var (
-	_ http.Handler       = (*Server)(nil)
-	_ *history.Strangers = nil
-)
 
 // lastOf is what comes after the last slash.
 func lastOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

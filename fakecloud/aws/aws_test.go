@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ var begin = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 // world is an account of AWS, in a time of its own.
 type world struct {
-	*testing.T
+	testing.TB
 	cloud  *fakecloud.Cloud
 	clock  *testclock.FakeClock
 	server *aws.Server
@@ -34,13 +35,20 @@ type world struct {
 }
 
 // memory keeps events.
-type memory struct{ events []history.Event }
+type memory struct {
+	mu     sync.Mutex
+	events []history.Event
+}
 
-func (m *memory) Record(e history.Event) { m.events = append(m.events, e) }
+func (m *memory) Record(e history.Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.events = append(m.events, e)
+}
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{T: t, clock: testclock.NewFakeClock(begin), log: &memory{}}
+	w := &world{TB: t, clock: testclock.NewFakeClock(begin), log: &memory{}}
 	cfg := aws.Settings()
 	cfg.Clock, cfg.Seed, cfg.Recorder = w.clock, 7, w.log
 	var err error
@@ -71,14 +79,19 @@ func (w *world) send(host, service, region, body string, headers ...string) (int
 	return reply.Code, reply.Body.String()
 }
 
-// ec2 makes a call of EC2 with parameters in pairs, and returns the answer's body; another status than want fails the test.
-func (w *world) ec2(want int, action string, parameters ...string) string {
-	w.Helper()
+// form is a request of EC2 with parameters in pairs.
+func (w *world) form(action string, parameters ...string) string {
 	form := url.Values{"Action": {action}, "Version": {"2016-11-15"}}
 	for k := 0; k < len(parameters); k += 2 {
 		form.Set(parameters[k], parameters[k+1])
 	}
-	status, body := w.send("ec2.us-west-2.amazonaws.com", "ec2", "us-west-2", form.Encode())
+	return form.Encode()
+}
+
+// ec2 makes a call of EC2 with parameters in pairs, and returns the answer's body; another status than want fails the test.
+func (w *world) ec2(want int, action string, parameters ...string) string {
+	w.Helper()
+	status, body := w.send("ec2.us-west-2.amazonaws.com", "ec2", "us-west-2", w.form(action, parameters...))
 	if status != want {
 		w.Fatalf("%s: %d, want %d: %.600s", action, status, want, body)
 	}

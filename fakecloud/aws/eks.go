@@ -58,7 +58,7 @@ func clusters(cfg Config) []api.Operation {
 			KubernetesNetworkConfig: eksNetwork{IPFamily: "ipv4", ServiceIPv4CIDR: of.ServiceCIDR},
 		}}, nil
 	}
-	op := api.Does("DescribeCluster", "describe clusters", describe)
+	op := api.Does("DescribeCluster", describe)
 	op.Method, op.Path = "GET", "/clusters/{name}"
 	return []api.Operation{op}
 }

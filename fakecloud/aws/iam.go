@@ -49,12 +49,12 @@ func (p *profiles) arn(kind, path, name string) string {
 
 func (p *profiles) operations() []api.Operation {
 	return []api.Operation{
-		api.Does("GetInstanceProfile", "get instance_profiles", p.get),
-		api.Does("CreateInstanceProfile", "create instance_profiles", p.create),
-		api.Does("DeleteInstanceProfile", "delete instance_profiles", p.remove),
-		api.Does("AddRoleToInstanceProfile", "add instance_profile_roles", p.addRole),
-		api.Does("RemoveRoleFromInstanceProfile", "remove instance_profile_roles", p.removeRole),
-		api.Does("ListInstanceProfiles", "list instance_profiles", p.list),
+		api.Does("GetInstanceProfile", p.get),
+		api.Does("CreateInstanceProfile", p.create),
+		api.Does("DeleteInstanceProfile", p.remove),
+		api.Does("AddRoleToInstanceProfile", p.addRole),
+		api.Does("RemoveRoleFromInstanceProfile", p.removeRole),
+		api.Does("ListInstanceProfiles", p.list),
 	}
 }
 

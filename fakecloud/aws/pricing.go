@@ -76,7 +76,7 @@ func prices(cfg Config) []api.Operation {
 		}
 		return out, nil
 	}
-	return []api.Operation{api.Does("GetProducts", "get products", products)}
+	return []api.Operation{api.Does("GetProducts", products)}
 }
 
 func productFits(is map[string]string, f productFilter) (bool, error) {

@@ -88,10 +88,10 @@ func (q *queue) url() string {
 
 func (q *queue) operations() []api.Operation {
 	return []api.Operation{
-		api.Does("GetQueueUrl", "get queue_urls", q.getURL),
-		api.Does("ReceiveMessage", "receive messages", q.receive),
-		api.Does("DeleteMessage", "delete messages", q.remove),
-		api.Does("SendMessage", "send messages", q.sendMessage),
+		api.Does("GetQueueUrl", q.getURL),
+		api.Does("ReceiveMessage", q.receive),
+		api.Does("DeleteMessage", q.remove),
+		api.Does("SendMessage", q.sendMessage),
 	}
 }
 

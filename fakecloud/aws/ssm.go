@@ -44,5 +44,5 @@ func parameters(cfg Config) []api.Operation {
 		}
 		return found, nil
 	}
-	return []api.Operation{api.Does("GetParameter", "get parameters", get)}
+	return []api.Operation{api.Does("GetParameter", get)}
 }

@@ -10,5 +10,5 @@ func callers(cfg Config) []api.Operation {
 	who := func(*api.Call, *nothing) (*identity, error) {
 		return &identity{UserId: "AIDA00000000000000001", Account: cfg.Account, Arn: "arn:aws:iam::" + cfg.Account + ":user/nodestorm"}, nil
 	}
-	return []api.Operation{api.Does("GetCallerIdentity", "get caller_identities", who)}
+	return []api.Operation{api.Does("GetCallerIdentity", who)}
 }

@@ -67,6 +67,8 @@ type AfterCall interface{ AfterCall(Reply) }
 
 // Reply is one of a wire API. Each method notes that the fault is effective, if it is.
 type Reply interface {
+	// Refuse has it be an error.
+	Refuse(Refuse)
 	// Lose has it not arrive: the connection is closed, when the client has given up or at once.
 	Lose(hang bool)
 	// Alter changes what it says, as JSON has it, with a function that reports whether it made a difference.

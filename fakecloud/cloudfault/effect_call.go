@@ -100,6 +100,29 @@ var _ = calls.Add("loseReply", LoseReply{},
 // AfterCall implements AfterCall.
 func (e LoseReply) AfterCall(r Reply) { r.Lose(e.Hang) }
 
+// RefuseReply means that the call is carried out, and its reply is an error, as if it had not been.
+type RefuseReply struct {
+	// Code is the error code in the words of the wire API. Required.
+	Code string `json:"code"`
+	// Message is the error's text. Without it, it is the usual one of Code.
+	Message string `json:"message"`
+	// Status is the HTTP status, 400 to 599. Zero means the one that belongs to Code.
+	Status int `json:"status"`
+}
+
+var _ = calls.Add("refuseReply", RefuseReply{}, fault.Say(`is done, and answered with "NAME"`, "code"))
+
+// Check implements fault.Checker.
+func (e RefuseReply) Check(f fault.Fault) error {
+	if e.Code == "" {
+		return errors.New("field refuseReply.code is empty: want a code of the cloud's API")
+	}
+	return Refuse(e).Check(f)
+}
+
+// AfterCall implements AfterCall.
+func (e RefuseReply) AfterCall(r Reply) { r.Refuse(Refuse(e)) }
+
 // AlterReply means that the call is carried out, and its reply says something else. Fields are called as
 // in the wire API.
 type AlterReply struct {

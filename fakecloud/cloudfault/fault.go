@@ -2,7 +2,7 @@
 // ask it at nine points, and have the effects carried out there.
 //
 //	before the call            Refuse, RateLimit, Hang, Delay
-//	after it, before the reply LoseReply, AlterReply
+//	after it, before the reply RefuseReply, LoseReply, AlterReply
 //	in the listing             Stale, Partial, Missing
 //	in an action's life        ActionHangs, ActionTakes, ActionFails
 //	in an instance's life      TurnsOff, Vanishes, Interrupted
@@ -28,7 +28,7 @@ import (
 // actions or instances that its Match fits. When needs a cloud with a history.
 var Faults = &fault.List{
 	Name: "faults", About: "the cloud", Match: Match{}, Within: "match",
-	Order: "refuse rateLimit hang delay alterReply loseReply stale partial missing actionHangs actionTakes actionFails " +
+	Order: "refuse rateLimit hang delay refuseReply alterReply loseReply stale partial missing actionHangs actionTakes actionFails " +
 		"turnsOff vanishes interrupted notLaunched notCreated halfDeleted unavailable retired",
 }
 
@@ -53,11 +53,14 @@ type Match struct {
 	Group string `json:"group"`
 	// Instance is the name of that instance.
 	Instance string `json:"instance"`
-	// Type, Location, Subnet and Capacity ("spot" or "on-demand") are what a call asks for that launches instances. One that is
-	// content with several is meant if one of them fits.
-	Type     string `json:"type"`
+	// Type is the instance type that a call asks for which launches instances. One that is content with several of what follows is
+	// meant if one of them fits all.
+	Type string `json:"type"`
+	// Location is where it wants them, in AWS's words the zone.
 	Location string `json:"location"`
-	Subnet   string `json:"subnet"`
+	// Subnet is the ID of the subnet that it wants them in.
+	Subnet string `json:"subnet"`
+	// Capacity is "spot" or "on-demand".
 	Capacity string `json:"capacity"`
 	// Name is that of what else the call is about: a launch template, a profile, a parameter.
 	Name string `json:"name"`

@@ -63,7 +63,7 @@ type struck struct {
 	err   error
 }
 
-// Refuse implements cloudfault.Caller.
+// Refuse implements cloudfault.Caller and cloudfault.Reply.
 func (c *struck) Refuse(e cloudfault.Refuse) {
 	c.hit.Effective()
 	code, err := codeOf(e)

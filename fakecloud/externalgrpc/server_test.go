@@ -310,6 +310,7 @@ func TestFaults(t *testing.T) {
 		"limited":       {fault.Fault{Match: increase, Effect: cloudfault.RateLimit{}}, codes.ResourceExhausted, 2},
 		"hangs":         {fault.Fault{Match: increase, Effect: cloudfault.Hang{}}, codes.DeadlineExceeded, 2},
 		"reply lost":    {fault.Fault{Match: increase, Effect: cloudfault.LoseReply{}}, codes.Unavailable, 3},
+		"reply refused": {fault.Fault{Match: increase, Effect: cloudfault.RefuseReply{Code: "internal"}}, codes.Internal, 3},
 		"never replied": {fault.Fault{Match: increase, Effect: cloudfault.LoseReply{Hang: true}}, codes.DeadlineExceeded, 3},
 		"other group":   {fault.Fault{Match: cloudfault.Match{Group: "b"}, Effect: cloudfault.Refuse{Status: 503}}, codes.OK, 3},
 	} {

@@ -183,11 +183,13 @@ func TestHang(t *testing.T) {
 	})
 }
 
-// A server whose creation had no reply is there all the same.
+// A server whose creation had no reply, or an error, is there all the same.
 func TestLoseReply(t *testing.T) {
-	for _, hang := range []bool{false, true} {
+	for _, effect := range []fault.Effect{
+		cloudfault.LoseReply{}, cloudfault.LoseReply{Hang: true}, cloudfault.RefuseReply{Code: "server_error"},
+	} {
 		bubble(t, func(e *env) {
-			e.inject(fault.Fault{Match: pool1, Plan: fault.Plan{Limit: 1}, Effect: cloudfault.LoseReply{Hang: hang}})
+			e.inject(fault.Fault{Match: pool1, Plan: fault.Plan{Limit: 1}, Effect: effect})
 			if err := e.try(e.client, "a", "pool1"); err == nil {
 				e.Error("the reply came")
 			}

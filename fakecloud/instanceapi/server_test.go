@@ -199,6 +199,7 @@ func TestFaults(t *testing.T) {
 		"limited": {fault.Fault{Effect: cloudfault.RateLimit{}}, 429, "rate_limit", false},
 		"late":    {fault.Fault{Effect: cloudfault.Delay{By: lapse.Duration(time.Millisecond)}}, 201, "one", true},
 		"lost":    {fault.Fault{Effect: cloudfault.LoseReply{}}, 0, "", true},
+		"denied":  {fault.Fault{Effect: cloudfault.RefuseReply{Code: "server_error"}}, 500, `{"code":"server_error"`, true},
 		"altered": {fault.Fault{Effect: cloudfault.AlterReply{Omit: []string{"zone"}}}, 201, `"name":"one"`, true},
 		"hang":    {fault.Fault{Effect: cloudfault.Hang{}}, 0, "", false},
 		"out":     {fault.Fault{Effect: cloudfault.Unavailable{Type: "c-4x-amd64-linux", Capacity: "spot"}}, 412, "resource_unavailable", false},

@@ -68,6 +68,9 @@ func (cfg Config) serve(op Operation, others *history.Strangers, w http.Response
 	if hit := c.Cloud.Faults().First(cloudfault.After, c.Match); hit != nil {
 		by := &struck{Call: c, w: w, hit: hit, reply: reply}
 		hit.Effect.(cloudfault.AfterCall).AfterCall(by)
+		if by.answered {
+			return
+		}
 		reply = by.reply
 	}
 	c.write(w, status, reply, nil)
@@ -95,11 +98,14 @@ type struck struct {
 	w     http.ResponseWriter
 	hit   *cloudfault.Hit
 	reply any
+	// answered is that there is nothing more to write.
+	answered bool
 }
 
-// Refuse implements cloudfault.Caller.
+// Refuse implements cloudfault.Caller and cloudfault.Reply.
 func (c *struck) Refuse(e cloudfault.Refuse) {
 	c.hit.Effective()
+	c.answered = true
 	if e.Code == "" {
 		c.record(e.Status, "")
 		http.Error(c.w, cmp.Or(e.Message, http.StatusText(e.Status)), e.Status)

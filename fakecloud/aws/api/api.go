@@ -32,8 +32,8 @@ type Service struct {
 
 // Operation is one call of a service.
 type Operation struct {
-	// Name is AWS's, as faults and the history have it, and Words what sentences say.
-	Name, Words string
+	// Name is AWS's, which faults, the history and sentences have as well.
+	Name string
 	// Method and Path are those of restJson; the path has its parameter in braces at its end.
 	Method, Path string
 
@@ -51,9 +51,9 @@ type About struct {
 }
 
 // Does is an operation whose request is an In, and whose answer an Out.
-func Does[In, Out any](name, words string, handle func(*Call, *In) (*Out, error)) Operation {
+func Does[In, Out any](name string, handle func(*Call, *In) (*Out, error)) Operation {
 	return Operation{
-		Name: name, Words: words, request: func() any { return new(In) },
+		Name: name, request: func() any { return new(In) },
 		handle: func(c *Call, in any) (any, error) {
 			out, err := handle(c, in.(*In))
 			return out, err
@@ -98,15 +98,15 @@ func New(cfg Config) *Handler {
 // Strangers are those who came without a key.
 func (h *Handler) Strangers() *history.Strangers { return h.others }
 
-// find is the service that a request is for: by its host, or else by the service that it is signed for, by the header of JSON
-// protocols, or by its path. Without any of them it is EC2, as the first of all.
-func (h *Handler) find(r *http.Request, s wire.Signature) *Service {
+// find is the service that a request is for, and whether its host says so: by that, or else by the service that it is signed for,
+// by the header of JSON protocols, or by its path. Without any of them it is EC2, as the first of all.
+func (h *Handler) find(r *http.Request, s wire.Signature) (of *Service, byHost bool) {
 	host := r.Host
 	if k := strings.LastIndexByte(host, ':'); k > 0 {
 		host = host[:k]
 	}
 	if k := slices.IndexFunc(h.Services, func(of Service) bool { return slices.Contains(of.Hosts, host) }); k >= 0 {
-		return &h.Services[k]
+		return &h.Services[k], true
 	}
 	target, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	for _, is := range []func(*Service) bool{
@@ -115,10 +115,10 @@ func (h *Handler) find(r *http.Request, s wire.Signature) *Service {
 		func(of *Service) bool { return of.Protocol == wire.RESTJSON && of.routed(r) != nil },
 	} {
 		if k := slices.IndexFunc(h.Services, func(of Service) bool { return is(&of) }); k >= 0 {
-			return &h.Services[k]
+			return &h.Services[k], false
 		}
 	}
-	return &h.Services[0]
+	return &h.Services[0], false
 }
 
 // routed is the operation of method and path, or nil.

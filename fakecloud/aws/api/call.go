@@ -1,6 +1,7 @@
 package api
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -26,11 +27,12 @@ type Call struct {
 	Tx    *fakecloud.Tx
 	Began time.Time
 
-	op    *Operation
-	id    string
-	body  []byte
-	about About
-	notes map[string]any
+	byHost bool // it was sent to a host of AWS's
+	op     *Operation
+	id     string
+	body   []byte
+	about  About
+	notes  map[string]any
 }
 
 // maxBody is more than any request needs, in bytes: messages may have 1 MiB, user data 16 KiB.
@@ -44,20 +46,21 @@ var unknownAction = Operation{Name: "unknown"}
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	signature, reason := wire.ReadSignature(r)
 	c := &Call{Handler: h, Request: r, op: &unknownAction, id: h.requestID(), notes: map[string]any{}}
-	c.Service = h.find(r, signature)
+	c.Service, c.byHost = h.find(r, signature)
 	now := h.Cloud.Clock().Now()
 	w.Header().Set("Date", now.UTC().Format(http.TimeFormat))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if reason == 0 && err == nil {
+	if err != nil { // of which no signature can be checked
+		h.others.Came()
+		c.answerError(w, wire.Errorf("RequestEntityTooLarge", "the request cannot be read, or is larger than %d bytes", maxBody))
+		return
+	}
+	if reason == 0 {
 		reason = c.checkSignature(signature, body)
 	}
 	if reason != 0 && reason != wire.Expired && reason != wire.Early {
 		h.others.Came()
 		c.answerError(w, reason.Refusal(c.Service.Protocol))
-		return
-	}
-	if err != nil {
-		c.fail(w, wire.Errorf("RequestEntityTooLarge", "the request cannot be read, or is larger than %d bytes", maxBody))
 		return
 	}
 	c.body = body
@@ -78,7 +81,8 @@ func (c *Call) checkSignature(s wire.Signature, body []byte) wire.Reason {
 		return wire.UnknownKey
 	}
 	reason := s.Check(c.Request, body, secret, c.Cloud.Clock().Now())
-	if reason == 0 && (s.Service != c.Service.Name || s.Region != c.Service.Region) {
+	// Where clients have the endpoint from a setting, SDKs sign for their own region even if the service has one for all.
+	if reason == 0 && (s.Service != c.Service.Name || c.byHost && s.Region != c.Service.Region) {
 		return wire.Misdirected
 	}
 	return reason
@@ -242,7 +246,11 @@ func (c *Call) fail(w http.ResponseWriter, err error) {
 	if refused.Code == wire.UnknownParameter {
 		c.Confess(fmt.Sprintf("the cloud does not know a parameter of %s: %.120s", c.op.Name, refused.Message))
 	}
-	c.record(refused.StatusOf(), refused.Code)
+	_, code, is := strings.Cut(refused.Code, "#") // of its shape's name
+	if !is {
+		code = refused.Code
+	}
+	c.record(refused.StatusOf(), code)
 	c.answerError(w, refused)
 }
 
@@ -311,6 +319,9 @@ func actor(r *http.Request) string {
 	product, _, _ = strings.Cut(product, " ")
 	return product[:min(len(product), 64)]
 }
+
+// Digest is that of the call's body.
+func (c *Call) Digest() [sha256.Size]byte { return sha256.Sum256(c.body) }
 
 // Operation is the name of the call's.
 func (c *Call) Operation() string { return c.op.Name }

@@ -18,7 +18,7 @@ type struck struct {
 	answered bool
 }
 
-// Refuse implements cloudfault.Caller.
+// Refuse implements cloudfault.Caller and cloudfault.Reply.
 func (c *struck) Refuse(e cloudfault.Refuse) {
 	c.hit.Effective()
 	c.answered = true

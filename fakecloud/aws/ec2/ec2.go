@@ -27,18 +27,17 @@ type Config struct {
 // Service is EC2. It is used within the cloud's Update only.
 type Service struct {
 	Config
-	templates  []*template // by their age
-	machines   map[int64]*machine
-	types      map[string]*fakecloud.ServerType
-	launched   map[string][]int64 // instances by the client tokens of their launches
-	offered    []typeInfo
-	fleetCalls int
+	templates []*template // by their age
+	machines  map[int64]*machine
+	types     map[string]*fakecloud.ServerType
+	offered   []typeInfo
+	answers   memory
 }
 
 // New returns EC2. The account gets a VPC with a subnet in each zone and a security group, tagged for Karpenter to discover, unless
 // there is a VPC already.
 func New(cfg Config) *Service {
-	s := &Service{Config: cfg, machines: map[int64]*machine{}, types: map[string]*fakecloud.ServerType{}, launched: map[string][]int64{}}
+	s := &Service{Config: cfg, machines: map[int64]*machine{}, types: map[string]*fakecloud.ServerType{}}
 	catalogue := cfg.Cloud.Catalogue()
 	for k := range catalogue.ServerTypes {
 		t := &catalogue.ServerTypes[k]
@@ -80,25 +79,25 @@ const reservedIPs = 4
 // Operations are all that there are.
 func (s *Service) Operations() []api.Operation {
 	return []api.Operation{
-		api.Does("DescribeInstanceTypes", "describe instance_types", s.describeTypes),
-		api.Does("DescribeInstanceTypeOfferings", "describe instance_type_offerings", s.describeOfferings),
-		api.Does("DescribeSpotPriceHistory", "describe spot_prices", s.describeSpotPrices),
-		api.Does("DescribeAvailabilityZones", "describe zones", s.describeZones),
-		api.Does("DescribeSubnets", "describe subnets", s.describeSubnets),
-		api.Does("DescribeSecurityGroups", "describe security_groups", s.describeGroups),
-		api.Does("DescribeImages", "describe images", s.describeImages),
-		api.Does("DescribeLaunchTemplates", "describe launch_templates", s.describeTemplates),
-		api.Does("CreateLaunchTemplate", "create launch_templates", s.createTemplate),
-		api.Does("DeleteLaunchTemplate", "delete launch_templates", s.deleteTemplate),
-		api.With(api.Does("CreateFleet", "create fleets", s.createFleet), s.aboutFleet),
-		api.With(api.Does("RunInstances", "run instances", s.runInstances), s.aboutRun),
-		api.With(api.Does("DescribeInstances", "describe instances", s.describeInstances), aboutInstances),
-		api.With(api.Does("DescribeInstanceStatus", "describe instance_statuses", s.describeStatus), aboutStatus),
-		api.With(api.Does("TerminateInstances", "terminate instances", s.terminate), aboutTermination),
-		api.With(api.Does("CreateTags", "create tags", s.createTags), aboutTags),
-		api.With(api.Does("DeleteTags", "delete tags", s.deleteTags), aboutTags),
-		api.Does("DescribeCapacityReservations", "describe capacity_reservations", s.describeReservations),
-		api.Does("DescribePlacementGroups", "describe placement_groups", s.describePlacementGroups),
+		api.Does("DescribeInstanceTypes", s.describeTypes),
+		api.Does("DescribeInstanceTypeOfferings", s.describeOfferings),
+		api.Does("DescribeSpotPriceHistory", s.describeSpotPrices),
+		api.Does("DescribeAvailabilityZones", s.describeZones),
+		api.Does("DescribeSubnets", s.describeSubnets),
+		api.Does("DescribeSecurityGroups", s.describeGroups),
+		api.Does("DescribeImages", s.describeImages),
+		api.Does("DescribeLaunchTemplates", s.describeTemplates),
+		api.Does("CreateLaunchTemplate", s.createTemplate),
+		api.Does("DeleteLaunchTemplate", s.deleteTemplate),
+		api.With(api.Does("CreateFleet", s.createFleet), s.aboutFleet),
+		api.With(api.Does("RunInstances", s.runInstances), s.aboutRun),
+		api.With(api.Does("DescribeInstances", s.describeInstances), aboutInstances),
+		api.With(api.Does("DescribeInstanceStatus", s.describeStatus), aboutStatus),
+		api.With(api.Does("TerminateInstances", s.terminate), aboutTermination),
+		api.With(api.Does("CreateTags", s.createTags), aboutTags),
+		api.With(api.Does("DeleteTags", s.deleteTags), aboutTags),
+		api.Does("DescribeCapacityReservations", s.describeReservations),
+		api.Does("DescribePlacementGroups", s.describePlacementGroups),
 	}
 }
 

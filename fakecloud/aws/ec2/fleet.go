@@ -94,7 +94,7 @@ type pool struct {
 	order    order
 	price    float64
 	priority float64
-	last     *fleetInstance
+	used     bool
 }
 
 // aboutFleet is what a fleet wants: faults are asked for each of its pools.
@@ -138,6 +138,10 @@ func (in *fleetRequest) spot() bool { return in.Target.Default == "spot" }
 // that its strategy puts first, and goes on to the next where that has no more; what each pool lacked is in the answer, once.
 // Of equal pools the first by name is taken: what AWS's strategies know of capacity is known to AWS alone.
 func (s *Service) createFleet(c *api.Call, in *fleetRequest) (*fleetAnswer, error) {
+	return again(s, c, in.ClientToken, func() (*fleetAnswer, error) { return s.launchFleet(c, in) })
+}
+
+func (s *Service) launchFleet(c *api.Call, in *fleetRequest) (*fleetAnswer, error) {
 	pools, err := s.pools(c, in)
 	if err == nil {
 		err = dryRun(in.DryRun)
@@ -162,11 +166,11 @@ func (s *Service) createFleet(c *api.Call, in *fleetRequest) (*fleetAnswer, erro
 		}
 		left--
 		ids = append(ids, i.Name)
-		if p.last == nil {
+		if !p.used {
 			p.from.Overrides.SubnetID, p.from.Overrides.AvailabilityZone = p.order.subnet, i.Location
 			p.from.Overrides.AvailabilityZoneID, p.from.Overrides.InstanceType = s.zoneID(i.Location), i.Type
 			out.Instances = append(out.Instances, fleetInstance{Of: p.from, Lifecycle: lifecycle, InstanceType: i.Type})
-			p.last = &out.Instances[len(out.Instances)-1]
+			p.used = true
 			c.Note("type", i.Type)
 			c.Note("location", i.Location)
 		}

@@ -32,7 +32,6 @@ type order struct {
 	template                      *template
 	tags                          map[string]string
 	reservation, fleet, token     string
-	quiet                         bool // a fault has it not launched, and nothing is said of why
 }
 
 // capacity is what the order wants.

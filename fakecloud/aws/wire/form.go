@@ -114,9 +114,6 @@ func (r formReader) object(p *plan, n *node, v reflect.Value, path string) error
 		at := join(path, r.called(f))
 		part := n.parts[r.called(f)]
 		if part == nil {
-			if f.required {
-				return Errorf("MissingParameter", "The request must contain the parameter %s", at)
-			}
 			continue
 		}
 		of := v.Field(f.index)
@@ -125,6 +122,11 @@ func (r formReader) object(p *plan, n *node, v reflect.Value, path string) error
 		}
 		if err := f.check(of, at); err != nil {
 			return err
+		}
+	}
+	for k := range p.fields {
+		if f := &p.fields[k]; f.required && n.parts[r.called(f)] == nil {
+			return Errorf("MissingParameter", "The request must contain the parameter %s", join(path, r.called(f)))
 		}
 	}
 	return nil

@@ -159,7 +159,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply := c.do()
 	if reply.err == nil {
 		if hit := h.Cloud.Faults().First(cloudfault.After, c.Calls...); hit != nil {
-			hit.Effect.(cloudfault.AfterCall).AfterCall(&struck{Call: c, w: w, hit: hit, reply: &reply})
+			by := &struck{Call: c, w: w, hit: hit, reply: &reply}
+			hit.Effect.(cloudfault.AfterCall).AfterCall(by)
+			if by.answered {
+				return
+			}
 		}
 	}
 	reply.write(w)

@@ -17,11 +17,14 @@ type struck struct {
 	hit   *cloudfault.Hit
 	came  time.Time
 	reply *reply
+	// answered is that there is nothing more to write.
+	answered bool
 }
 
-// Refuse implements cloudfault.Caller.
+// Refuse implements cloudfault.Caller and cloudfault.Reply.
 func (c *struck) Refuse(e cloudfault.Refuse) {
 	c.hit.Effective()
+	c.answered = true
 	if e.Code == "" {
 		http.Error(c.w, cmp.Or(e.Message, http.StatusText(e.Status)), e.Status)
 		return
