@@ -54,7 +54,8 @@ func Write(w io.Writer, records []history.Record) error {
 		e := entries[i]
 		line := fmt.Sprintf("%*d %s  %-7s  %-*s  %s", digits, records[i].Seq, Offset(e.at), e.source, width, e.actor, e.what)
 		if more := same - i - 1; more > 0 {
-			line += fmt.Sprintf(" … and %d more like it until %s, line %d", more, strings.TrimSpace(Offset(entries[same-1].at)), records[same-1].Seq)
+			until := strings.TrimSpace(Offset(entries[same-1].at))
+			line += fmt.Sprintf(" … and %d more like it until %s, line %d", more, until, records[same-1].Seq)
 		}
 		fmt.Fprintln(out, wording.Cut(strings.TrimRight(line, " "), maxLine))
 		i = same

@@ -30,18 +30,19 @@ func newSymptom(e *console.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "symptom RUN --lines NUMBERS",
 		Short: "Make a record's symptom out of events of a run",
-		Long: `Print the symptom: of a record, in YAML, that is made of a run's events. --lines
-names them by the numbers at the beginning of the lines of "nodestorm report -o text";
-in a run's page marks can be set, which make the command line. Choose what the failure
+		Long: `Print the symptom: of a record, in YAML, made of events of a run. --lines names
+them by the numbers at the beginning of the lines of "nodestorm report -o text". In
+a run's page marks can be set, which make the command line. Choose what the failure
 follows and, last, what shows it.
 
-The patterns have as much of the events as is needed: what the scenario named, captures
-for other names that recur, and details without which the symptom would hold elsewhere.
-Where the events alone would not do, it says what does not happen between them.
+The patterns have as much of the events as is needed: what the scenario named,
+captures for other names that recur, and details without which the symptom would
+hold elsewhere. Where the events alone would not do, the symptom says what does not
+happen between them.
 
-The symptom is held against the run, the other runs of its scenario, and runs of others:
-those that fail as the run does ought to show it, and healthy ones and other scenarios
-not, kin apart. Comments below it say where it holds.
+It is held against the run, the other runs of its scenario, and runs of others.
+Those that fail as the run does ought to show it; healthy ones and other scenarios
+ought not to, kin apart. Comments below it say where it holds.
 
 Exit status: 0 it holds as it ought to, 1 it does not, 2 usage.`,
 		Example: `  nodestorm report -o text RUN

@@ -10,7 +10,7 @@ import (
 	"nodestorm/sim/history/vocabulary"
 )
 
-// candidate is something that might tell the chosen events from those of other runs, because it does not happen.
+// candidate is something that may distinguish the chosen events from those of other runs, because it does not happen.
 type candidate struct {
 	to     *element
 	absent *absence

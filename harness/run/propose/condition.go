@@ -29,19 +29,31 @@ type condition struct {
 const (
 	core       = iota // of the kind of event: source, verb, resource, actor, refusal
 	same              // of the object: what the scenario named it, or what was captured
-	telling           // what people look for: reason, replicas, grace period, added taints
+	distinct          // what people look for: reason, replicas, grace period, added taints
 	state             // what is so of the object, said with each change
 	wordy             // texts, which differ from release to release
 	needless          // what hardly ever matters
 	everything        // more than all
 )
 
-// ranks are those of details that are not state.
-var ranks = map[string]int{
-	"subresource": same, "reason": telling, "replicas": telling, "gracePeriodSeconds": telling, "from": telling, "to": telling, "delta": telling,
-	"added": telling, "removed": telling, "failed": telling, "deleting": telling, "exitCode": telling, "code": telling, "controller": telling,
-	"effect": telling, "operation": telling, "message": wordy, "error": wordy, "args": wordy, "quoted": wordy, "level": needless, "type": needless,
-	"cpu": needless, "container": needless, "program": needless, "capacity": needless, "location": needless,
+// ranked are the details that are no state of their object, by their ranks.
+var ranked = map[int][]string{
+	same: {"subresource"},
+	distinct: {
+		"reason", "replicas", "gracePeriodSeconds", "from", "to", "delta", "added", "removed", "failed", "deleting", "exitCode", "code",
+		"controller", "effect", "operation",
+	},
+	wordy:    {"message", "error", "args", "quoted"},
+	needless: {"level", "type", "cpu", "container", "program", "capacity", "location"},
+}
+
+func rankOf(key string) int {
+	for rank, keys := range ranked {
+		if slices.Contains(keys, key) {
+			return rank
+		}
+	}
+	return state
 }
 
 // never are details that say nothing of another run: times, addresses, digests, versions.
@@ -123,7 +135,7 @@ func kind(r *history.Record) (all []condition) {
 	return all
 }
 
-// fact is a field of an event that may tell it from others.
+// fact is a field of an event that may distinguish it from others.
 type fact struct {
 	key   string // of the detail, "name" or "namespace"
 	path  string // as in a capture
@@ -164,10 +176,7 @@ func (f fact) text() string {
 
 // literal is the condition that a fact is as it is, none if other runs would have another.
 func (n *names) literal(r *history.Record, f fact) (c condition, ok bool) {
-	c = condition{field: f.path, rank: state}
-	if rank, is := ranks[f.key]; is {
-		c.rank = rank
-	}
+	c = condition{field: f.path, rank: rankOf(f.key)}
 	switch {
 	case f.key == "name":
 		c.rank, c.value, ok = same, f.value, n.made[r.Object.Name]
@@ -202,7 +211,7 @@ func (n *names) value(c *condition, f fact) bool {
 			return true
 		}
 		part := n.fragment(value)
-		c.op, c.value, c.rank = "contains", part, max(c.rank, telling)
+		c.op, c.value, c.rank = "contains", part, max(c.rank, distinct)
 		return part != ""
 	case float64:
 		c.value = value

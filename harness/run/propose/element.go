@@ -37,7 +37,7 @@ type pause struct {
 
 func (e *element) last() *history.Record { return &e.events[len(e.events)-1] }
 
-// elementsOf are the chosen events with all that may tell them from others.
+// elementsOf are the chosen events with all that may distinguish them from others.
 func elementsOf(events []history.Record, n *names) (all []*element) {
 	for i, r := range events {
 		if i > 0 && alike(&events[i-1], &r, n) && !recurs(events, i-1, n) && !recurs(events, i, n) {
@@ -217,7 +217,8 @@ func (d *Draft) statement(most int) checker.Statement {
 	}
 	for _, e := range d.elements {
 		if p := e.pause; p != nil && most > core {
-			s.Sequence = append(s.Sequence, checker.Element{Absent: []checker.Absence{{Pattern: *pattern(p.conditions, most)}}, For: checker.Duration(p.length)})
+			absent := []checker.Absence{{Pattern: *pattern(p.conditions, most)}}
+			s.Sequence = append(s.Sequence, checker.Element{Absent: absent, For: checker.Duration(p.length)})
 		}
 		to := checker.Element{As: e.as, Match: pattern(e.conditions, most)}
 		if len(e.events) > 1 {

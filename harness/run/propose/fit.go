@@ -141,8 +141,9 @@ func (d *Draft) minimise() {
 					continue
 				}
 				was := e.conditions
+				e.conditions = slices.Delete(slices.Clone(was), i, i+1)
 				// mutant: what is needed is left out
-				if e.conditions = slices.Delete(slices.Clone(was), i, i+1); needed() {
+				if needed() {
 					e.conditions = was
 				}
 			}

@@ -64,7 +64,8 @@ func scenarios(r history.Record) string {
 	case history.Clock:
 		return "a figure of the clock, and no event of the world"
 	case history.Harness:
-		if slices.Contains([]string{history.Ended, history.Unreadable, history.MayMiss, history.Rounds, history.Uninvited, "part", "broken"}, r.Verb) {
+		noted := []string{history.Ended, history.Unreadable, history.MayMiss, history.Rounds, history.Uninvited, "part", "broken"}
+		if slices.Contains(noted, r.Verb) {
 			return "what nodestorm notes of the run, and no event of the world"
 		}
 	}
@@ -82,8 +83,8 @@ func listed(lines []uint64) string {
 // spans are those that a symptom allows or demands, from short to long: people read them, and a run on a slower machine fits in.
 var spans = []time.Duration{
 	5 * time.Second, 10 * time.Second, 20 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute,
-	15 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 16 * time.Hour, 24 * time.Hour,
-	48 * time.Hour, 96 * time.Hour,
+	15 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 16 * time.Hour,
+	24 * time.Hour, 48 * time.Hour, 96 * time.Hour,
 }
 
 // spansFor are those of which the first is half as long again as a gap at least; none if it is longer than all.
@@ -92,7 +93,7 @@ func spansFor(gap time.Duration) []time.Duration {
 	return spans[at:]
 }
 
-// pauseFor is the longest span that is well below a gap, zero if the gap is too short to tell anything.
+// pauseFor is the longest span that is well below a gap, zero if the gap is too short to mean anything.
 func pauseFor(gap time.Duration) (pause time.Duration) {
 	for _, span := range spans[1:] {
 		if span <= gap-gap/5 {

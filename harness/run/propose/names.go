@@ -27,7 +27,7 @@ var (
 // makers are the actors of what a scenario makes itself.
 var makers = []string{history.People, "nodestorm", "kubernetes-admin"}
 
-// generated are resources whose names are made up by whoever creates one.
+// generated are resources whose names are made up by what creates one.
 var generated = []string{"events", "leases", "secrets", "certificatesigningrequests", "bindings"}
 
 func namesOf(records []history.Record) names {

@@ -1,5 +1,5 @@
-// Package propose makes a symptom out of events that somebody chose in a stored run: a sequence of patterns with as much of
-// the events as tells the run from others, and no more. It holds each proposal against the run itself, other runs of its
+// Package propose makes a symptom out of events that were chosen in a stored run: a sequence of patterns with as much of the
+// events as distinguishes the run from others, and no more. It holds each proposal against the run itself, other runs of its
 // scenario and runs of other scenarios, by the same checker that judges records. It knows no files but those of runs, and
 // writes none.
 package propose
@@ -182,8 +182,8 @@ func (d *Draft) Propose() (*Proposal, error) {
 	p.Wrong = d.wrong(p.Runs)
 	fixed := func(h Held) bool { return h.ID == d.own.ID && h.Verdict == verdict.Healthy }
 	if !slices.ContainsFunc(p.Runs, fixed) {
-		p.Unfixed = fmt.Sprintf("no run of %s is among them on a build that does not have the failure: play one, and name its folder with --against",
-			d.own.ID)
+		p.Unfixed = fmt.Sprintf("no run of %s is among them on a build that does not have the failure: play one, and name its folder "+
+			"with --against", d.own.ID)
 	}
 	return p, nil
 }

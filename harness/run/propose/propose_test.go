@@ -35,7 +35,9 @@ func stored(id string, v verdict.Verdict, events ...history.Record) *Run {
 	for i := range events {
 		events[i].Seq = uint64(i + 1)
 	}
-	return &Run{Name: "runs/" + id + "/" + string(v), ID: id, Target: "karpenter@v1", Verdict: v, records: events, searchable: checker.Prepare(events)}
+	r := &Run{Name: "runs/" + id + "/" + string(v), ID: id, Target: "karpenter@v1", Verdict: v, records: events}
+	r.searchable = checker.Prepare(events)
+	return r
 }
 
 // made is what is proposed for lines of a run, as YAML, and the proposal.
@@ -105,7 +107,8 @@ func TestDetailThatIsNeeded(t *testing.T) {
 	if text != want {
 		t.Errorf("got:\n%s", text)
 	}
-	if len(p.Wrong) > 0 || p.Unfixed != "" || len(p.Runs) != 3 || p.Runs[1].Holds != "no" || !slices.Equal(p.Runs[0].Lines, []uint64{2, 4, 6}) {
+	if len(p.Wrong) > 0 || p.Unfixed != "" || len(p.Runs) != 3 || p.Runs[1].Holds != "no" ||
+		!slices.Equal(p.Runs[0].Lines, []uint64{2, 4, 6}) {
 		t.Errorf("it holds as %+v", p)
 	}
 }
