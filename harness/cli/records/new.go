@@ -1,7 +1,6 @@
 package records
 
 import (
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,83 +12,96 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/cli/console"
+	"nodestorm/harness/cli/explain"
 	"nodestorm/harness/run/exit"
 	"nodestorm/scenarios"
 	"nodestorm/sim/oneline"
 )
 
-// What nodestorm new writes: a feature and a record for each system, of which SCENARIO-ID
-// becomes the ID.
-//
-//go:embed new
-var examples embed.FS
+// schemaFile is beside what new writes, for editors.
+const schemaFile = "record.schema.json"
 
-// exampleSystems are those that new has an example of, the one first that is written if none is named.
-var exampleSystems = []string{"karpenter", "hetzner", "clusterapi"}
-
-// exampleTargets are builds on which each example shows its failure.
-var exampleTargets = map[string]string{
-	"karpenter": "karpenter@v1.6.4", "hetzner": "cluster-autoscaler@1.33.0", "clusterapi": "cluster-autoscaler@1.36.1",
-}
+// newOptions are what a pair is made of, and where it is written.
+type newOptions struct{ dir, system string }
 
 var _ = Commands.Add(console.Write, newFailure)
 
 func newFailure(e *console.Console) *cobra.Command {
-	var dir, system string
+	var o newOptions
 	c := &cobra.Command{
 		Use:   "new ID",
 		Short: "Create a feature and a record to start from",
 		Long: `Write ID.feature and ID.yaml, with comments, for a failure of your own. --system says what
 fails, and each runs as it is on a build that shows it:
 
-  karpenter   Karpenter                            karpenter@v1.6.4
-  hetzner     Cluster Autoscaler on Hetzner Cloud  cluster-autoscaler@1.33.0
-  clusterapi  Cluster Autoscaler on Cluster API    cluster-autoscaler@1.36.1
+` + systemTable() + `
 
-It prints the commands that come next.
+Beside them is record.schema.json, by which editors with yaml-language-server check and
+complete the record. The commands that come next are printed.
 
 A file that is there already is left alone.`,
 		Example: `  nodestorm new karpenter-late-node --dir failures
   nodestorm new server-goes-off --system hetzner --dir failures`,
 		Args: console.Exactly(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			id := args[0]
-			if err := scenarios.CheckID(id); err != nil {
-				return exit.UsageError(err)
-			}
-			if !slices.Contains(exampleSystems, system) {
-				return exit.UsageError(fmt.Errorf("--system %q: want one of %s", system, strings.Join(exampleSystems, ", ")))
-			}
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return exit.UsageError(fmt.Errorf("--dir: %w; name a folder that can be written", err))
-			}
-			kinds := []string{".feature", ".yaml"}
-			for _, kind := range kinds {
-				path := filepath.Join(dir, id+kind)
-				if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-					return exit.UsageError(fmt.Errorf("%s is there already; take another ID, or another --dir", path))
-				}
-			}
-			for _, kind := range kinds {
-				text, err := examples.ReadFile("new/" + system + kind)
-				if err != nil {
-					return err
-				}
-				path := filepath.Join(dir, id+kind)
-				if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "SCENARIO-ID", id)), 0o644); err != nil {
-					return err
-				}
-				fmt.Fprintln(e.Stdout, path)
-			}
-			e.Remark("next:\n  %s\n  %s\n  %s", oneline.Command("nodestorm", "lint", dir),
-				oneline.Command("nodestorm", "run", id, "--catalogue", dir, "--target", exampleTargets[system]),
-				oneline.Command("nodestorm", "report", filepath.Join("reports", "out", id)))
-			return nil
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return o.run(e, args[0]) },
 	}
-	c.Flags().StringVar(&dir, "dir", ".", "`FOLDER` to write into")
-	c.Flags().StringVar(&system, "system", exampleSystems[0], "`SYSTEM` that fails: "+strings.Join(exampleSystems, ", "))
+	c.Flags().StringVar(&o.dir, "dir", ".", "`FOLDER` to write into")
+	c.Flags().StringVar(&o.system, "system", systems[0].name, "`SYSTEM` that fails: "+strings.Join(systemNames(), ", "))
 	_ = c.MarkFlagDirname("dir")
-	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(exampleSystems, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(systemNames(), cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// run writes the pair of a system.
+func (o newOptions) run(e *console.Console, id string) error {
+	if err := scenarios.CheckID(id); err != nil {
+		return exit.UsageError(err)
+	}
+	at := slices.Index(systemNames(), o.system)
+	if at < 0 {
+		return exit.UsageError(fmt.Errorf("--system %q: want one of %s", o.system, strings.Join(systemNames(), ", ")))
+	}
+	feature, record, err := systems[at].files(id)
+	if err != nil {
+		return err
+	}
+	return o.write(e, id, feature, record, systems[at].target)
+}
+
+// write writes a pair, with the schema beside it, and prints what comes next.
+func (o newOptions) write(e *console.Console, id, feature, record, target string) error {
+	if err := os.MkdirAll(o.dir, 0o755); err != nil {
+		return exit.UsageError(fmt.Errorf("--dir: %w; name a folder that can be written", err))
+	}
+	files := []struct{ path, text string }{{filepath.Join(o.dir, id+".feature"), feature}, {filepath.Join(o.dir, id+".yaml"), record}}
+	for _, f := range files {
+		if !notThere(f.path) {
+			return exit.UsageError(fmt.Errorf("%s is there already; take another ID, or another --dir", f.path))
+		}
+	}
+	for _, f := range files {
+		if err := os.WriteFile(f.path, []byte(f.text), 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.Stdout, f.path)
+	}
+	schema, err := explain.Text("record")
+	if err != nil {
+		return err
+	}
+	if path := filepath.Join(o.dir, schemaFile); notThere(path) {
+		if err := os.WriteFile(path, schema, 0o644); err != nil {
+			return err
+		}
+	}
+	e.Remark("next:\n  %s\n  %s\n  %s", oneline.Command("nodestorm", "lint", o.dir),
+		oneline.Command("nodestorm", "run", id, "--catalogue", o.dir, "--target", target),
+		oneline.Command("nodestorm", "report", filepath.Join("reports", "out", id)))
+	return nil
+}
+
+// notThere reports whether there is nothing of a name.
+func notThere(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -1,13 +1,5 @@
-# A failure as a story: what is there (Given), what a user asks for or what breaks
-# (When), and what ought to hold all the same (Then). The Thens state the right
-# behaviour, so a build with the bug fails one of them.
-#
-# "nodestorm sentences" prints all that a step can say, "nodestorm lint" what is wrong.
-
 Feature: A machine that is on its way is counted on, by whatever it was requested
 
-  # The tag is the ID of the record beside this file. Without the record the scenario
-  # runs as well: nodestorm run SCENARIO-ID.feature --target cluster-autoscaler@1.36.1
   @SCENARIO-ID
   Scenario: A user scales the group, and a moment later there is a pod for the new machine
     Given a cluster

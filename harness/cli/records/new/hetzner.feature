@@ -1,13 +1,5 @@
-# A failure as a story: what is there (Given), what a user asks for or what breaks
-# (When), and what ought to hold all the same (Then). The Thens state the right
-# behaviour, so a build with the bug fails one of them.
-#
-# "nodestorm sentences" prints all that a step can say, "nodestorm lint" what is wrong.
-
 Feature: A server that goes off before its Node registers is not waited for
 
-  # The tag is the ID of the record beside this file. Without the record the scenario
-  # runs as well: nodestorm run SCENARIO-ID.feature --target cluster-autoscaler@1.33.0
   @SCENARIO-ID
   Scenario: The first server goes off ten seconds after it runs
     Given a cluster
