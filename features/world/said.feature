@@ -52,8 +52,13 @@ Feature: What can be said can be played
     And the simulated node "node-1" stops sending heartbeats, for 2m
     Then the Node "node-1" is no longer Ready within 2m
     And the Node "node-1" is Ready within 3m
-    When the simulated node "node-1" has its Node deleted
-    Then the Node "node-1" is deleted within 1m
+
+  Scenario: A node that is there loses its Node
+    Given a cluster
+    When a machine "a" with a simulated kubelet boots
+    Then the Node "a" is Ready within 1m
+    When the simulated node "a" has its Node deleted, from 10s on
+    Then the Node "a" is deleted within 1m
 
   Scenario: Nodes that are still to come have no network for a while
     Given a cluster
