@@ -18,7 +18,7 @@ func TestFaultProblems(t *testing.T) {
 		`every call "get node" of the program "karpenter" is delayed by 5s`:             `unknown resource "node": want the plural, "nodes"`,
 		`every call "fetch nodes" of the program "karpenter" is delayed by 5s`:          `unknown verb "fetch" (allowed: get,`,
 		`every call "get nodes" of the program "karpenter" is answered with 200`:        "is answered with STATUS",
-		`the first call "list networks" to the cloud gets a list of the first 2 only`:   "fits nothing that partial acts on (such as GET /servers",
+		`the first call "list networks" to the cloud gets a list of the first 2 only`:   "fits nothing that partial acts on (such as DescribeInstances, GET /servers",
 		`every action "melt_server" in the cloud fails`:                                 `"melt_server" fits nothing that actionFails acts on`,
 		`every server turns off 5m after it is running, once {verb: running}`:           "source is missing",
 		`every server turns off 5m after it is running, once {source: cloud, vrb: run}`: `(allowed: source, verb`,
