@@ -5,7 +5,7 @@ Feature: A Node that waits for its cloud controller manager is not bought twice
     Given a cluster
     # Without a type "cx11" some releases up to 1.31.0 do nothing at all.
     And a Hetzner Cloud project that still has the server type "cx11"
-    And a Ready node "control-plane" on a server of the project
+    And a Ready Node "control-plane" on a server of the project
     And a node group "pool1" of 0 to 3 servers of type "cx22" in "fsn1"
     # What cloud-init finds on a new server. A kubelet with these arguments taints its Node.
     And servers of the node groups boot with this user data:
@@ -17,9 +17,9 @@ Feature: A Node that waits for its cloud controller manager is not bought twice
       """
     And Cluster Autoscaler
     When a pod "web" that requests 1 CPU is created
-    And 20m pass
+    And the scenario waits for 20m
     # As a Given, "a cloud controller manager for the Hetzner Cloud" is there from the start.
-    And a cloud controller manager for the Hetzner Cloud comes
+    And a cloud controller manager for the Hetzner Cloud is deployed
     # A Then waits for a span of virtual time, which passes in seconds.
     Then the pod "web" is Running within 2m
-    And no more than 1 server of the group "pool1" is created within 1m
+    And 1m from now, exactly 1 server of the group "pool1" has been created since the start

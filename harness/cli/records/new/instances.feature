@@ -3,13 +3,13 @@ Feature: A machine that the cloud refuses to launch is given up soon
   @SCENARIO-ID
   Scenario: The cloud answers every launch for one of two NodePools with an error of its own
     Given a cluster
-    And a Ready node "system" for system pods only
+    And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     # Without this line the machines are kwok's, whose launches never fail.
     And a cloud of instances
     # A fault. It is there before what it breaks; "nodestorm sentences cloud refused" has more.
-    # An interruption: the first server is interrupted 1m after it runs, with a notice of 2m
-    And every call "launch instances" to the cloud for servers of the group "broken" is refused with "server_error"
+    # An interruption, instead: nodestorm sentences interrupted
+    And every call "launch instances" to the cloud for instances of the group "broken" is refused with "server_error"
     And Karpenter with a NodePool "default"
     And these objects:
       """

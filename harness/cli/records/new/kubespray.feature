@@ -38,7 +38,7 @@ Feature: A hardened cluster on a cloud can be installed
       """
     # The order of the add-ons is that of the release that is the target.
     When Kubespray installs the cluster's add-ons
-    And somebody asks for the logs of the DaemonSet "agent" and the metrics of every Node for 1m
+    And a user asks for the logs of the DaemonSet "agent" and the metrics of every Node for 1m
     # A Then waits for a span of virtual time, which passes in seconds.
     Then the installation has succeeded
     And every Node is initialized within 1m
