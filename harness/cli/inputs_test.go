@@ -72,6 +72,7 @@ var inputs = map[string][]string{
 	"show": {"show|RECORD|--catalogue|FOLDER:a.feature", "show|RECORD|--catalogue|FIFO"},
 	"list": {"list|--catalogue|FOLDER:a.feature", "list|--catalogue|FIFO"},
 	"lint": {"lint|FIFO", "lint|FOLDER:a.feature", "lint|FOLDER:a.yaml", "lint|FOLDER:sub/a.feature"},
+	"new":  {"new|a-failure|--dir|OUT|--from|FIFO"},
 	"draft": {
 		"draft|--audit-log|FIFO", "draft|--events|FIFO", "draft|--log|FIFO", "draft|--dump|FIFO", "-draft|--dump|FOLDER:pods.json",
 	},
@@ -123,7 +124,7 @@ var inputs = map[string][]string{
 
 // nothingRead are the commands that read nothing of what people name, and what they read of their own.
 var nothingRead = []string{
-	"version", "nightly manifest", "sentences", "events", "explain", "new", "doctor", "clean", "up fault list", "up fault clear", "cluster image", "cluster create",
+	"version", "nightly manifest", "sentences", "events", "explain", "doctor", "clean", "up fault list", "up fault clear", "cluster image", "cluster create",
 	"cluster list", "cluster delete", "completion bash", "completion fish", "completion powershell", "completion zsh", "help",
 }
 

@@ -14,6 +14,7 @@ var oneCPU = resource.MustParse("1")
 
 // demand is the When, of the pods that had no node, and the Thens.
 func (w *writer) demand(pods []*pod) {
+	pods = slices.DeleteFunc(slices.Clone(pods), func(p *pod) bool { return !podName.MatchString(p.name) || len(p.name) > 253 })
 	if len(pods) == 0 {
 		w.note("no source names a pod that found no node: one of 1 CPU stands in for it")
 		pods = []*pod{{namespace: "default", name: "web",

@@ -42,6 +42,7 @@ type Cluster struct {
 	Version, Provider string
 
 	flags      []flag
+	printed    bool // a log has all flags, given or not, as far as it goes
 	nodes      map[string]*corev1.Node
 	groupOf    map[string]string // of nodes, as the autoscaler says
 	groups     map[string]*group
@@ -202,3 +203,6 @@ func (c *Cluster) began() (at time.Time) {
 	}
 	return at
 }
+
+// Note keeps something that the reader of the draft should know.
+func (c *Cluster) Note(text string) { c.note("%s", text) }

@@ -43,14 +43,14 @@ func lints(t *testing.T, feature string) {
 // What people paste, cut off, mixed and quoted, and what worlds of our own leave.
 func TestDrafts(t *testing.T) {
 	for name, sources := range map[string][]draft.Source{
-		"pasted":      {{draft.Log, "pasted.log"}},
-		"stern":       {{draft.Log, "stern.log"}},
-		"table":       {{draft.Events, "events.txt"}},
-		"events":      {{draft.Events, "events.yaml"}},
-		"audit":       {{draft.AuditLog, "audit.ndjson"}},
-		"dump":        {{draft.Dump, "dump"}},
-		"must-gather": {{draft.Dump, "must-gather"}},
-		"combined":    {{draft.Dump, "dump"}, {draft.Events, "events.txt"}, {draft.Log, "pasted.log"}},
+		"pasted":      {{Kind: draft.Log, Path: "pasted.log"}},
+		"stern":       {{Kind: draft.Log, Path: "stern.log"}},
+		"table":       {{Kind: draft.Events, Path: "events.txt"}},
+		"events":      {{Kind: draft.Events, Path: "events.yaml"}},
+		"audit":       {{Kind: draft.AuditLog, Path: "audit.ndjson"}},
+		"dump":        {{Kind: draft.Dump, Path: "dump"}},
+		"must-gather": {{Kind: draft.Dump, Path: "must-gather"}},
+		"combined":    {{Kind: draft.Dump, Path: "dump"}, {Kind: draft.Events, Path: "events.txt"}, {Kind: draft.Log, Path: "pasted.log"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for i := range sources {
@@ -174,5 +174,48 @@ func TestReadEnds(t *testing.T) {
 	cancel()
 	if _, err := draft.Read(ctx, []draft.Source{{Kind: draft.Log, Path: "testdata/pasted.log"}}, func(string) {}); err == nil {
 		t.Error("no error")
+	}
+}
+
+// A flag at its default is not set in the draft, and is said to be left out, however its value is written.
+func TestDefaultFlags(t *testing.T) {
+	write := func(text string) string {
+		path := filepath.Join(t.TempDir(), "source")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	pod := func(args string) string {
+		return `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"ca"},"spec":{"containers":[{"name":"ca","image":"cluster-autoscaler:v1.33.0",` +
+			`"args":[` + args + `]}]}}`
+	}
+	log := func(flags string) string {
+		return "I0102 03:04:05.000000       1 klogx.go:87] Pod default/web is unschedulable\n" +
+			"I0102 03:04:05.000000       1 static_autoscaler.go:1] Starting main loop\n" + flags
+	}
+	const flagLine = "I0102 03:04:05.000000       1 flags.go:64] FLAG: --"
+	for _, test := range []struct {
+		name, text string
+		kind       draft.Kind
+		flags      int
+		want       string
+	}{
+		{"given", pod(`"--scan-interval=10000ms","--scale-down-utilization-threshold=0.50","--max-nodes-total=5"`), draft.Dump, 1,
+			"# Left out, as they were at their defaults: scale-down-utilization-threshold, scan-interval\n"},
+		{"printed", log(flagLine + "scan-interval=\"10s\"\n" + flagLine + "max-nodes-total=\"5\"\n"), draft.Log, 1, "those that shape decisions and are not here were at their defaults"},
+		{"all printed", log(flagLine + "scan-interval=\"10s\"\n"), draft.Log, 0, "those that shape decisions and are not here were at their defaults"},
+		{"in no source", log(""), draft.Log, 0, "# Its flags are not in the sources.\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d, err := read(t, draft.Source{Kind: test.kind, Path: write(test.text)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lints(t, d.Feature)
+			if d.Flags != test.flags || !strings.Contains(d.Feature, test.want) || strings.Contains(d.Feature, "| scan-interval") {
+				t.Errorf("%d flags, want %d and %q in\n%s", d.Flags, test.flags, test.want, d.Feature)
+			}
+		})
 	}
 }

@@ -2,7 +2,9 @@ package draft
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"nodestorm/reports/redact"
 )
@@ -33,9 +35,29 @@ var shaping = map[string]string{
 // expanders are those that need nothing but the flag.
 var expanders = []string{"random", "most-pods", "least-waste", "least-nodes"}
 
-// settings are the flags that a world can be given, and the names of the others: those that
-// say where the autoscaler is, which the world's own are in place of.
-func (c *Cluster) settings() (given []flag, others []string) {
+// atDefault reports whether a value is the one that a flag has if it is not given, however it is written.
+func atDefault(name, value string) bool {
+	standard := shaping[name]
+	if value == standard {
+		return true
+	}
+	if a, err := time.ParseDuration(standard); err == nil {
+		b, err := time.ParseDuration(value)
+		return err == nil && a == b
+	}
+	a, wrong := strconv.ParseFloat(standard, 64)
+	b, err := strconv.ParseFloat(value, 64)
+	return wrong == nil && err == nil && a == b
+}
+
+// settings are what is known of flags.
+type settings struct {
+	given    []flag   // those that a world can be given
+	standard []string // names of those that were given with their defaults
+	others   []string // names of those that say where the autoscaler is, which the world's own are in place of
+}
+
+func (c *Cluster) settings() (s settings) {
 	for _, f := range c.flags {
 		_, shapes := shaping[f.name]
 		good := shapes && !redact.SecretName(f.name) && !strings.ContainsAny(f.value, "\n\r\t|\\") && len(f.value) <= 100 && f.value != ""
@@ -43,12 +65,41 @@ func (c *Cluster) settings() (given []flag, others []string) {
 			good = false
 		}
 		switch {
+		// mutant: a flag at its default is in a draft
+		case good && atDefault(f.name, f.value):
+			if !slices.Contains(s.standard, f.name) {
+				s.standard = append(s.standard, f.name)
+			}
 		case good:
-			given = append(given, f)
-		case !slices.Contains(others, f.name) && labelKey.MatchString(f.name):
-			others = append(others, f.name)
+			s.given = append(s.given, f)
+		case !slices.Contains(s.others, f.name) && labelKey.MatchString(f.name):
+			s.others = append(s.others, f.name)
 		}
 	}
-	slices.Sort(others)
-	return given, others
+	slices.Sort(s.standard)
+	slices.Sort(s.others)
+	return s
+}
+
+// comments say which flags a draft leaves out, and why.
+func (s settings) comments(printed bool) (all []string) {
+	if len(s.others) > 0 {
+		all = append(all, "Left out, as the world sets them or they shape no decision: "+strings.Join(s.others, ", "))
+	}
+	switch {
+	case printed:
+		all = append(all, "As far as the log has flags, those that shape decisions and are not here were at their defaults.")
+	case len(s.standard) > 0:
+		all = append(all, "Left out, as they were at their defaults: "+strings.Join(s.standard, ", "))
+	case len(s.given)+len(s.others) == 0:
+		all = append(all, "Its flags are not in the sources.")
+	}
+	return all
+}
+
+// Shapes reports whether an argument is a flag of Cluster Autoscaler that drafts go by.
+func Shapes(argument string) bool {
+	name := strings.TrimLeft(argument, "-")
+	_, shapes := shaping[name]
+	return shapes || name == "nodes" || name == "cloud-provider"
 }

@@ -253,10 +253,11 @@ func (l *logReader) end() {
 		l.c.runs(ClusterAutoscaler, "")
 		l.facts++
 		l.c.readAny++
+		l.c.printed = l.c.printed || len(s.flags) > 0
 		for _, f := range s.flags {
 			if f.name == "nodes" || f.name == "cloud-provider" {
 				l.c.flagged(f.name, f.value)
-			} else if standard, shapes := shaping[f.name]; shapes && f.value != standard && f.value != "" {
+			} else if _, shapes := shaping[f.name]; shapes && f.value != "" && !atDefault(f.name, f.value) {
 				l.c.flagged(f.name, f.value)
 			}
 		}

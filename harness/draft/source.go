@@ -27,6 +27,8 @@ const (
 type Source struct {
 	Kind Kind
 	Path string
+	// Text is what it has, of what is no file. Path is then what it is called.
+	Text string
 }
 
 // mostFiles is how many files of a folder are read at most.
@@ -58,12 +60,16 @@ type reader struct {
 }
 
 func (r reader) source(s Source) error {
-	if s.Kind == Dump && s.Path != "-" {
+	if s.Kind == Dump && s.Path != "-" && s.Text == "" {
 		if info, err := os.Stat(s.Path); err == nil && info.IsDir() {
 			return r.folder(s.Path)
 		}
 	}
-	in, err := lines.Open(r.ctx, s.Path, r.progress)
+	open := func() (*lines.File, error) { return lines.Open(r.ctx, s.Path, r.progress) }
+	if s.Text != "" {
+		open = func() (*lines.File, error) { return lines.Of(r.ctx, s.Path, s.Text) }
+	}
+	in, err := open()
 	if err != nil {
 		return err
 	}

@@ -92,22 +92,16 @@ func (w *writer) clusterAPI() {
 
 // autoscaler starts it with its flags.
 func (w *writer) autoscaler() {
-	given, others := w.c.settings()
-	w.flags = len(given)
-	var comments []string
-	if len(others) > 0 {
-		comments = append(comments, "Left out, as the world sets them or they shape no decision: "+strings.Join(others, ", "))
-	}
-	if len(given) == 0 {
-		if len(others) == 0 {
-			comments = append(comments, "Its flags are not in the sources.")
-		}
+	flags := w.c.settings()
+	w.flags = len(flags.given)
+	comments := flags.comments(w.c.printed)
+	if len(flags.given) == 0 {
 		w.step("And Cluster Autoscaler", comments...)
 		return
 	}
 	w.step("And Cluster Autoscaler with the flags:", comments...)
 	rows := [][]string{{"flag", "value"}}
-	for _, f := range given {
+	for _, f := range flags.given {
 		rows = append(rows, []string{f.name, f.value})
 	}
 	w.table(rows...)

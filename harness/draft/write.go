@@ -56,16 +56,22 @@ func Write(c *Cluster, program string) Draft {
 		Autoscaler: w.program, Version: c.Version, Provider: c.Provider, Target: w.target(),
 		Pods: w.pods, Nodes: w.nodes, Groups: w.groups, Flags: w.flags,
 	}
-	r := &redact.Redactor{Texts: map[string]string{}} // of this machine a draft has nothing
-	for _, secret := range redact.Secrets(os.Environ()) {
-		r.Texts[secret] = redact.Removed
-	}
+	r := Redactor()
 	// mutant: a draft keeps credentials
 	d.Feature = r.Text(w.head() + w.text.String())
 	for _, note := range w.notes {
 		d.Notes = append(d.Notes, r.Text(note))
 	}
 	return d
+}
+
+// Redactor removes what looks like a credential, and those of this machine.
+func Redactor() *redact.Redactor {
+	r := &redact.Redactor{Texts: map[string]string{}} // of this machine a draft has nothing
+	for _, secret := range redact.Secrets(os.Environ()) {
+		r.Texts[secret] = redact.Removed
+	}
+	return r
 }
 
 type writer struct {

@@ -1,6 +1,8 @@
 package records
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,7 +15,9 @@ import (
 
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/cli/explain"
+	"nodestorm/harness/draft/issue"
 	"nodestorm/harness/run/exit"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 	"nodestorm/sim/oneline"
 )
@@ -22,7 +26,7 @@ import (
 const schemaFile = "record.schema.json"
 
 // newOptions are what a pair is made of, and where it is written.
-type newOptions struct{ dir, system string }
+type newOptions struct{ dir, system, from string }
 
 var _ = Commands.Add(console.Write, newFailure)
 
@@ -36,24 +40,31 @@ fails, and each runs as it is on a build that shows it:
 
 ` + systemTable() + `
 
+With --from FILE they are a draft out of the text of an issue, as people paste it: its
+versions, flags, logs, YAML and tables of kubectl get. What the text does not say is marked.
+FILE is Markdown; - is standard input. No link is followed.
+
 Beside them is record.schema.json, by which editors with yaml-language-server check and
 complete the record. The commands that come next are printed.
 
 A file that is there already is left alone.`,
 		Example: `  nodestorm new karpenter-late-node --dir failures
-  nodestorm new server-goes-off --system hetzner --dir failures`,
+  nodestorm new server-goes-off --system hetzner --dir failures
+  nodestorm new pool-never-scales --from issue.md --dir failures`,
 		Args: console.Exactly(1),
-		RunE: func(_ *cobra.Command, args []string) error { return o.run(e, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return o.run(e, c, args[0]) },
 	}
 	c.Flags().StringVar(&o.dir, "dir", ".", "`FOLDER` to write into")
 	c.Flags().StringVar(&o.system, "system", systems[0].name, "`SYSTEM` that fails: "+strings.Join(systemNames(), ", "))
+	c.Flags().StringVar(&o.from, "from", "", "`FILE` with the text of an issue, to make a draft of")
 	_ = c.MarkFlagDirname("dir")
+	_ = c.MarkFlagFilename("from", "md", "txt")
 	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(systemNames(), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
 // run writes the pair of a system.
-func (o newOptions) run(e *console.Console, id string) error {
+func (o newOptions) run(e *console.Console, c *cobra.Command, id string) error {
 	if err := scenarios.CheckID(id); err != nil {
 		return exit.UsageError(err)
 	}
@@ -61,11 +72,39 @@ func (o newOptions) run(e *console.Console, id string) error {
 	if at < 0 {
 		return exit.UsageError(fmt.Errorf("--system %q: want one of %s", o.system, strings.Join(systemNames(), ", ")))
 	}
+	if o.from != "" {
+		about, _, _ := strings.Cut(systems[at].target, "@")
+		if !c.Flags().Changed("system") {
+			about = ""
+		}
+		return o.draft(e, c.Context(), id, about)
+	}
 	feature, record, err := systems[at].files(id)
 	if err != nil {
 		return err
 	}
 	return o.write(e, id, feature, record, systems[at].target)
+}
+
+// draft writes the pair that the text of an issue makes. about is the program that fails, if that is given.
+func (o newOptions) draft(e *console.Console, ctx context.Context, id, about string) error {
+	if about != "" && !slices.Contains(issue.Programs(), about) {
+		return exit.UsageError(fmt.Errorf("--from makes drafts about %s; leave --from out for --system %s", strings.Join(issue.Programs(), ", "), o.system))
+	}
+	pair, err := issue.Draft(ctx, o.from, id, about)
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	if err := runs(pair.Feature); err != nil {
+		return fmt.Errorf("the draft is wrong, which is a fault of nodestorm: %w", err)
+	}
+	if err := o.write(e, id, pair.Feature, pair.Record, pair.Target); err != nil {
+		return err
+	}
+	e.Remark("found: %s %s, %s, %s, %s, %s; %s in the feature on what is not known", pair.Autoscaler, cmp.Or(pair.Version, "of a release that is not named"),
+		wording.Counted(pair.Pods, "pod"), wording.Counted(pair.Nodes, "node"), wording.Counted(pair.Groups, "group"), wording.Counted(pair.Flags, "flag"),
+		wording.Counted(len(pair.Notes), "note"))
+	return nil
 }
 
 // write writes a pair, with the schema beside it, and prints what comes next.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
@@ -221,6 +222,26 @@ func (in *File) All() ([]byte, error) {
 		text.WriteByte('\n')
 	}
 	return text.Bytes(), in.ctx.Err()
+}
+
+// Fenced are the lines of at most so many bytes, clean and with their fences, which Next leaves out. cut reports whether
+// there are more.
+func (in *File) Fenced(most int) (all []string, cut bool, err error) {
+	for size := 0; ; {
+		raw, _ := in.rawLine() // an error comes with no line
+		if raw == nil {
+			return all, false, in.ctx.Err()
+		}
+		if size += len(raw) + 1; size > most {
+			return all, true, in.ctx.Err()
+		}
+		all = append(all, string(Clean(raw)))
+	}
+}
+
+// Of is a text that is read as a file is.
+func Of(ctx context.Context, name, text string) (*File, error) {
+	return open(ctx, strings.NewReader(text), name, int64(len(text)), func(string) {}, func() {})
 }
 
 // Missing says, a sentence each, what was not read of it.

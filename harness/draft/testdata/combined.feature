@@ -81,6 +81,7 @@ Feature: 4 pods find a node
       | eksctl-shop-ng-workers | 1   | 5   | cx32 | fsn1 |                                                                    |
       | pool-a                 | 1   | 4   | cx22 | nbg1 | csi.hetzner.cloud/location=nbg1,hcloud/node-group=pool-a,team=shop |
     # Left out, as the world sets them or they shape no decision: kubeconfig, v
+    # As far as the log has flags, those that shape decisions and are not here were at their defaults.
     And Cluster Autoscaler with the flags:
       | flag                     | value       |
       | scale-down-unneeded-time | 2m          |

@@ -25,9 +25,9 @@ Feature: A pod finds a node
       | workers-eu-1a | 1   | 6   | m5-large | topology.kubernetes.io/zone=eu-1a |
     And "MachineDeployment/workers-eu-1a" is scaled to 2
     # Left out, as the world sets them or they shape no decision: logtostderr, namespace, v
+    # As far as the log has flags, those that shape decisions and are not here were at their defaults.
     And Cluster Autoscaler with the flags:
       | flag                     | value |
-      | scale-down-enabled       | true  |
       | scale-down-unneeded-time | 5m    |
       | max-nodes-total          | 24    |
     # The scheduler on web-5c-abc: 0/2 nodes are available: 2 Insufficient cpu.

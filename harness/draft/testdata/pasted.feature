@@ -27,6 +27,7 @@ Feature: 2 pods find a node
       | name                   | min | max | type | zone |
       | eksctl-shop-ng-gpu     | 0   | 2   | cx32 | fsn1 |
       | eksctl-shop-ng-workers | 1   | 5   | cx32 | fsn1 |
+    # As far as the log has flags, those that shape decisions and are not here were at their defaults.
     And Cluster Autoscaler with the flags:
       | flag                    | value       |
       | expander                | least-waste |
