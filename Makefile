@@ -136,6 +136,11 @@ reference: ## Write docs/reference and what it is made of, from the code
 	@$(TEST) ./harness/cli/explain -run '^TestSchema$$' -update
 	@$(TEST) ./harness/cli/explain ./harness/cli/events ./harness/sentences ./harness/cli ./scenarios ./sim/history/measure -run '^TestReference' -update
 
+.PHONY: editor
+editor: ## Check the schema of records with an editor's language server (installs it with npm)
+	@npm install --no-audit --no-fund --silent --prefix bin/npm yaml-language-server@1.18.0
+	@$(TEST) ./harness/cli/explain -run '^TestEditor$$' -v
+
 .PHONY: bench
 bench: setup ## Measure what BENCHMARKS.md says (about 15 min)
 	@$(BENCH) ./bench -run '^$$' -bench . -skip 'Machines|UnforcedConflict|Parallel|Scale|Autoscalers|Growth' -benchtime 1x -count 5 -timeout 60m
