@@ -50,7 +50,7 @@ Feature: A machine that is not healthy is said to be so, also if it cannot be re
         selector: {matchLabels: {cluster.x-k8s.io/deployment-name: workers}}
         unhealthyConditions:
         - {type: Ready, status: Unknown, timeout: 3m}
-        remediationTemplate: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: RebootRemediationTemplate, name: rebot, namespace: default}
+        remediationTemplate: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: RebootRemediationTemplate, name: absent, namespace: default}
       """
     When the kubelet of a machine of the MachineDeployment "workers" stops sending heartbeats
     Then this holds within 20m:

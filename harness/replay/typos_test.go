@@ -111,10 +111,10 @@ func folderOf(t *testing.T, catalogue *scenarios.Catalogue, record scenarios.Rec
 	return files
 }
 
-// linted is what lint says of a folder.
-func linted(t *testing.T, folder map[string]string) string {
+// written is a folder with such files.
+func written(t *testing.T, folder map[string]string) (dir string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir = t.TempDir()
 	for name, text := range folder {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -124,7 +124,13 @@ func linted(t *testing.T, folder map[string]string) string {
 			t.Fatal(err)
 		}
 	}
-	l, err := replay.Lint(scenarios.Empty(), []string{dir})
+	return dir
+}
+
+// linted is what lint says of a folder.
+func linted(t *testing.T, folder map[string]string) string {
+	t.Helper()
+	l, err := replay.Lint(scenarios.Empty(), []string{written(t, folder)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/slips"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/sentences/words/old"
 	"nodestorm/scenarios"
@@ -66,6 +67,11 @@ func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 	for i, owed := range feature.Owed {
 		if err := owed(feature); err != nil {
 			wrong = append(wrong, Problem{owes[i], err})
+		}
+	}
+	if len(wrong) == 0 { // what a wrong step says is not what it means
+		for _, slip := range slips.Find(steps) {
+			wrong = append(wrong, Problem{slip.Step, slip.Err})
 		}
 	}
 	return wrong

@@ -111,7 +111,7 @@ func letters(word string) string {
 func slips(a, b string, most int) int {
 	for i := range min(len(a), len(b)) - 1 {
 		if a[i] != b[i] && a[i] == b[i+1] && a[i+1] == b[i] {
-			return 1 + distance(a[i+2:], b[i+2:])
+			return min(1+distance(a[i+2:], b[i+2:]), distance(a, b)) // a letter that is missing may look like two that are swapped
 		}
 		if a[i] != b[i] {
 			break

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -79,6 +80,9 @@ func Duration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
 		return 0, fmt.Errorf("%q is no duration such as 30s or 2m30s", text)
+	}
+	if len(text) > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9' {
+		return 0, fmt.Errorf("%q begins with a zero: is it %s or %s?", text, strings.TrimLeft(text, "0"), text[1:2]+"0"+text[2:])
 	}
 	return d, nil
 }

@@ -12,8 +12,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -26,6 +29,7 @@ import (
 	sigsjson "sigs.k8s.io/json"
 	sigsyaml "sigs.k8s.io/yaml"
 
+	"nodestorm/sim/history/vocabulary"
 	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 )
@@ -179,8 +183,11 @@ var known = func() *runtime.Scheme {
 // values look like. Of others it knows nothing.
 func (o Object) Check() error {
 	gvk := o.GroupVersionKind()
+	if err := valuesOf(o.Document, o.Object); err != nil {
+		return err
+	}
 	if !known.IsGroupRegistered(gvk.Group) {
-		return nil
+		return o.checkCustom()
 	}
 	typed, err := known.New(gvk)
 	if err != nil {
@@ -199,6 +206,90 @@ func (o Object) Check() error {
 	}
 	return fmt.Errorf("document %d: %s: %w", o.Document, o, problems[0])
 }
+
+// checkCustom finds slips in what a custom object is called: scenarios may define kinds of their own in any group.
+func (o Object) checkCustom() error {
+	gvk := o.GroupVersionKind()
+	groups := vocabulary.CustomGroups()
+	for of := range known.AllKnownTypes() {
+		groups = append(groups, of.Group)
+	}
+	// mutant: any group is one
+	if near := strict.Near(gvk.Group, groups); near != "" {
+		return fmt.Errorf("document %d: unknown API group %q, did you mean %q?", o.Document, gvk.Group, near)
+	}
+	kinds := vocabulary.CustomKinds(gvk.Group)
+	// mutant: any kind is one of a custom group
+	if near := strict.Near(gvk.Kind, kinds); near != "" {
+		return fmt.Errorf("document %d: unknown kind %s of %s, did you mean %s?", o.Document, gvk.Kind, gvk.GroupVersion(), near)
+	}
+	if len(kinds) > 0 {
+		return slipIn(o.Document, o.Object)
+	}
+	return nil
+}
+
+// slipIn finds a field that no type of Kubernetes has and that is spelled almost like one that some type has.
+func slipIn(document int, value any) error {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			if key == "labels" || key == "annotations" || strings.HasSuffix(key, "Selector") || key == "matchLabels" || key == "limits" {
+				continue
+			}
+			// mutant: a custom object has any field
+			if near := strict.Near(key, fieldNames()); near != "" && !slices.Contains(customFields, key) {
+				return fmt.Errorf("document %d: unknown field %q, did you mean %q?", document, key, near)
+			}
+			if err := slipIn(document, value[key]); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, item := range value {
+			if err := slipIn(document, item); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// customFields are those of Karpenter's and Cluster API's objects that no type of Kubernetes has.
+var customFields = strings.Fields("nodeClassRef requirements disruption consolidationPolicy consolidateAfter budgets expireAfter minValues " +
+	"startupTaints reasons clusterName machineTemplate infrastructureRef dataSecretName providerID failureDomain remediation maxInFlight " +
+	"unhealthyConditions maxUnhealthy nodeStartupTimeout remediationTemplate nodeDrainTimeout nodeVolumeDetachTimeout nodeDeletionTimeout " +
+	"propagation rollout strategy deletePolicy deletion order bootstrap controlPlaneRef")
+
+// fieldNames are the fields of all types of Kubernetes, and those of custom objects.
+var fieldNames = sync.OnceValue(func() []string {
+	names := slices.Clone(customFields)
+	seen := map[reflect.Type]bool{}
+	var visit func(reflect.Type)
+	visit = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct || seen[t] {
+			return
+		}
+		seen[t] = true
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+				names = append(names, name)
+			}
+			visit(f.Type)
+		}
+	}
+	for _, group := range []string{"", "apps"} {
+		for _, t := range known.KnownTypes(schema.GroupVersion{Group: group, Version: "v1"}) {
+			visit(t)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+})
 
 // unknownKind says what is meant, as far as that can be guessed.
 func unknownKind(gvk schema.GroupVersionKind) error {

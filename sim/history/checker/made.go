@@ -76,7 +76,7 @@ func (m *Made) check(p *Pattern) error {
 	}
 	for _, name := range p.Name.whole() {
 		// mutant: any name is that of something
-		if near := strict.Near(name, m.names); near != "" && !m.words[name] {
+		if near := strict.Near(name, slices.Concat(vocabulary.Words(), m.names)); near != "" && !m.words[name] {
 			return fmt.Errorf("name: the scenario makes no %q, did you mean %q? Say {matches: %q} if it comes otherwise", name, near, name)
 		}
 	}

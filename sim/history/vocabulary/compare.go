@@ -70,6 +70,9 @@ func compareOneOf(key string, v Comparison, known []string) error {
 	return nil
 }
 
+// levels are those of Karpenter's log.
+var levels = []string{"DEBUG", "INFO", "WARN", "ERROR", "PANIC", "FATAL"}
+
 // states are those of conditions.
 var states = []string{"True", "False", "Unknown"}
 
@@ -80,6 +83,9 @@ func compareCondition(key string, v Comparison) error {
 			continue
 		}
 		slip := slices.IndexFunc(states, func(state string) bool { return state != value && strings.EqualFold(state, value) })
+		if near := strict.Near(value, states); near != "" {
+			slip = slices.Index(states, near)
+		}
 		if slip >= 0 {
 			return fmt.Errorf("detail %q: %q is no value of it, did you mean %q?", key, value, states[slip])
 		}
@@ -148,6 +154,14 @@ func compareList(source history.Source, key string, v Comparison) error {
 
 // compareText finds what no text of a detail is, where all are known.
 func compareText(source history.Source, key string, v Comparison) error {
+	if source == history.Logged && key == "level" {
+		for _, value := range v.Plain() {
+			// mutant: any level of a log is one
+			if near := strict.Near(strings.ToUpper(value), levels); near != "" {
+				return fmt.Errorf("detail %q: %q is no value of it, did you mean %q?", key, value, near)
+			}
+		}
+	}
 	if source != history.API {
 		return nil
 	}
@@ -157,6 +171,13 @@ func compareText(source history.Source, key string, v Comparison) error {
 			// mutant: any part of an object is one
 			if known := Subresources(); !slices.Contains(known, value) {
 				return fmt.Errorf("unknown subresource %q (allowed: %s)%s", value, strings.Join(known, ", "), strict.Meant(value, known))
+			}
+		}
+	case "reason":
+		for _, value := range v.Plain() {
+			// mutant: any reason is one
+			if near := strict.Near(value, Reasons()); near != "" {
+				return fmt.Errorf("detail %q: no event has the reason %q, did you mean %q? Say {matches: %q} if one has", key, value, near, value)
 			}
 		}
 	case "type":

@@ -1,0 +1,186 @@
+// Package slips finds slips of the pen in the steps of a scenario that no single step shows: a name, a label or a value that
+// stands once in all of it and is spelled almost like another one there, or like a word that Kubernetes, the programs and
+// the clouds have.
+package slips
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	messages "github.com/cucumber/messages/go/v21"
+	"go.yaml.in/yaml/v3"
+
+	"nodestorm/sim/history/vocabulary"
+	"nodestorm/sim/strict"
+)
+
+// Problem is a slip in a step, by its index.
+type Problem struct {
+	Step int
+	Err  error
+}
+
+// word is one that a step has as a name, a value or the key of a label.
+type word struct {
+	step int
+	key  bool
+	text string
+}
+
+var (
+	quoted  = regexp.MustCompile(`"([^"\n]{1,200})"`)
+	plain   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9./_-]{1,100}$`)
+	pattern = regexp.MustCompile(`[-.]*(?:\.\*|\\d\+|\[.*)\$?$`)
+	digits  = regexp.MustCompile(`[0-9]`)
+	between = regexp.MustCompile(`[-./_]`)
+)
+
+// labelled are the fields below which keys are those of labels.
+var labelled = []string{"labels", "matchLabels", "annotations", "nodeSelector", "selector"}
+
+// Find finds the slips of a scenario.
+func Find(steps []*messages.PickleStep) (wrong []Problem) {
+	var words []word
+	for i, step := range steps {
+		words = append(words, ofStep(i, step)...)
+	}
+	count := map[string]int{}
+	for _, w := range words {
+		count[w.text]++
+	}
+	known := vocabulary.Words()
+	for _, w := range words {
+		if count[w.text] > 1 || slices.Contains(known, w.text) || len(digits.ReplaceAllString(w.text, "")) < shortest(w) {
+			continue
+		}
+		var others []string
+		for _, other := range words {
+			if other.key == w.key && !alike(w.text, other.text) {
+				others = append(others, other.text)
+			}
+		}
+		near := strict.Near(w.text, append(others, known...))
+		if at := slices.IndexFunc(others, func(other string) bool { return count[other] > 1 && lacksOne(w.text, other) }); near == "" && at >= 0 {
+			near = others[at]
+		}
+		// mutant: a word may be spelled almost like another
+		if near != "" && !alike(w.text, near) {
+			wrong = append(wrong, Problem{w.step, fmt.Errorf("%q stands there only, and is spelled almost like %q: did you mean that? "+
+				"If both are meant, give one of them another name", w.text, near)})
+		}
+	}
+	return wrong
+}
+
+// shortest is how many letters a word has at least that is looked at: of shorter ones each is like another.
+func shortest(w word) int {
+	if w.key || len(w.text) == 2 { // of which a letter of three may be missing
+		return 2
+	}
+	return 4
+}
+
+// lacksOne reports whether a word of two letters is one of three without one of them.
+func lacksOne(short, long string) bool {
+	return len(short) == 2 && len(long) == 3 && (long[1:] == short || long[:2] == short || long[:1]+long[2:] == short)
+}
+
+// alike reports whether people tell two words apart though little differs: a number, a short part such as a or b, a
+// plural, or the size of letters.
+func alike(a, b string) bool {
+	if strings.EqualFold(strings.TrimSuffix(a, "s"), strings.TrimSuffix(b, "s")) {
+		return true
+	}
+	as, bs := between.Split(a, -1), between.Split(b, -1)
+	if len(as) != len(bs) {
+		return len(a) > 3 && (strings.HasPrefix(a, b+"-") || strings.HasPrefix(b, a+"-"))
+	}
+	for i := range as {
+		if as[i] != bs[i] && (len(as[i]) > 2 || len(bs[i]) > 2) {
+			return false
+		}
+	}
+	return len(as) > 1
+}
+
+func ofStep(i int, step *messages.PickleStep) (all []word) {
+	add := func(key bool, text string) {
+		text = pattern.ReplaceAllString(strings.TrimSpace(text), "")
+		if plain.MatchString(text) && !strings.HasPrefix(text, "$") {
+			all = append(all, word{i, key, text})
+		}
+	}
+	pairs := func(text string) { // KEY=VALUE:EFFECT, KIND/NAME, or a word
+		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+			key, value, is := strings.Cut(part, "=")
+			if !is {
+				if key, value, is = strings.Cut(part, ":"); !is {
+					add(false, part)
+					continue
+				}
+			}
+			add(true, key)
+			for one := range strings.SplitSeq(value, ":") {
+				add(false, one)
+			}
+		}
+	}
+	for _, m := range quoted.FindAllStringSubmatch(step.Text, -1) {
+		if kind, name, is := strings.Cut(m[1], "/"); is && !strings.Contains(name, "=") && !strings.Contains(kind, ".") {
+			add(false, kind)
+			add(false, name)
+			continue
+		}
+		pairs(m[1])
+	}
+	if step.Argument == nil {
+		return all
+	}
+	if table := step.Argument.DataTable; table != nil {
+		for _, row := range table.Rows {
+			for _, cell := range row.Cells {
+				pairs(cell.Value)
+			}
+		}
+	}
+	if doc := step.Argument.DocString; doc != nil {
+		decoder := yaml.NewDecoder(strings.NewReader(doc.Content))
+		for range 1000 {
+			var n yaml.Node
+			if decoder.Decode(&n) != nil {
+				break
+			}
+			walk(&n, nil, add, 100)
+		}
+	}
+	return all
+}
+
+// walk adds the scalars of a document. Aliases are left alone, so it takes no longer than the text is.
+func walk(n *yaml.Node, path []string, add func(key bool, text string), depth int) {
+	if depth == 0 {
+		return
+	}
+	last := ""
+	if len(path) > 0 {
+		last = path[len(path)-1]
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := n.Content[i].Value
+			if slices.Contains(labelled, last) {
+				add(true, key)
+			}
+			walk(n.Content[i+1], append(slices.Clone(path), key), add, depth-1)
+		}
+	case yaml.ScalarNode:
+		add(last == "key" || last == "topologyKey", n.Value)
+	case yaml.DocumentNode, yaml.SequenceNode:
+		for _, child := range n.Content {
+			walk(child, path, add, depth-1)
+		}
+	}
+}
