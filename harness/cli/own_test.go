@@ -159,7 +159,9 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 				}
 			}
 			code, stdout, stderr = nodestorm(t, "run", "late-node", "--catalogue", dir, "--target", "karpenter@v1.6.4", "--out", b.out)
-			its := func(want string) bool { return strings.HasPrefix(want, "late-node.") || strings.HasPrefix(want, "invariants.yaml") }
+			its := func(want string) bool {
+				return strings.HasPrefix(want, "late-node.") || strings.HasPrefix(want, "invariants.yaml")
+			}
 			if !slices.ContainsFunc(test.want, its) { // it stops nothing that is made of other files
 				if !strings.HasPrefix(stderr, "nodestorm: warning: left out: "+lines[0]) || !strings.Contains(stderr, "this go builds nothing") {
 					t.Errorf("run: stderr %q; want a warning with %q, and a build", stderr, lines[0])
