@@ -123,3 +123,17 @@ Feature: What can be said can be played
     And the first call "watch machinesets.cluster.x-k8s.io" of the program "cluster-api" expires after 10s
     And "MachineDeployment/workers" is scaled to 2
     Then the MachineDeployment "workers" has 2 Running machines within 10m
+
+  @measures
+  Scenario: What a run comes to is bounded
+    Given a cluster
+    And a Hetzner Cloud project
+    When a client creates the server "a" of type "cx22" in "fsn1"
+    And a pod "web" that requests 1 CPU is created
+    Then the pod "web" is Running within 5m
+    And the cost of the cluster within 1h is at most 0.02 EUR
+    And pods wait at most 5m in total within 10m
+    And no pod waits longer than 5m within 10m
+    And 95 in 100 pods wait at most 5m within 10m
+    And no more than 1 node is launched within 10m
+    And no more than 1 pod is evicted within 10m
