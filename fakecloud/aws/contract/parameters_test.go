@@ -99,14 +99,14 @@ func (a *account) record(t *testing.T, of operation) *sent {
 	is := &sent{parameters: map[string]string{}}
 	method := of.client.MethodByName(of.name)
 	in := reflect.New(method.Type().In(1).Elem())
-	fill(in.Elem(), 9)
+	fill(in.Elem(), 24)
 	option := reflect.MakeFunc(method.Type().In(2).Elem(), func(args []reflect.Value) []reflect.Value {
 		args[0].Elem().FieldByName("HTTPClient").Set(reflect.ValueOf(recorder{is}))
 		return nil
 	})
-	method.Call([]reflect.Value{reflect.ValueOf(t.Context()), in, option})
+	said := method.Call([]reflect.Value{reflect.ValueOf(t.Context()), in, option})
 	if is.request == nil {
-		t.Fatalf("%s: the SDK wrote no request", of.name)
+		t.Fatalf("%s: the SDK wrote no request: %v", of.name, said[1])
 	}
 	if strings.HasPrefix(is.body, "{") {
 		var body map[string]any
