@@ -91,6 +91,7 @@ Feature: What can be said can be played
     And it is no error if a fault never takes effect
     And the first call "list servers" to the cloud for servers of the group "pool-a" is answered with the field "servers.status=unknown"
     And the first call "create servers" to the cloud is carried out, but not answered, from 30s on
+    And the second call "create servers" to the cloud is done, and answered with "server_error", from 30s on
     And the first call "list servers" to the cloud gets a list that is 5m old
     And the first call "list servers" to the cloud gets a list that is frozen from the start of the fault, from 1m on
     And the first call "list servers" to the cloud gets a list of the first 2 only, from 2m on

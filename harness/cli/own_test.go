@@ -76,7 +76,7 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 			`late-node.yaml:18: invariants[0]: never: unknown source "apo"`,
 		}},
 		{"deep field", func(_, _, record string) { change(t, record, "count: 3", "count: 0") }, []string{"late-node.yaml:31: work: count: 0, want 1 or more"}},
-		{"system", func(_, _, record string) { change(t, record, "system: karpenter", "system: aws") }, []string{`late-node.yaml:5: system: unknown value "aws" (allowed: hetzner,`}},
+		{"system", func(_, _, record string) { change(t, record, "system: karpenter", "system: gcp") }, []string{`late-node.yaml:5: system: unknown value "gcp" (allowed: hetzner,`}},
 		{"feature elsewhere", func(_, _, record string) {
 			change(t, record, "feature: late", "feature: ../late")
 		}, []string{"late-node.yaml:7: feature: "}},
@@ -187,7 +187,8 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 		dir, feature, _ := ownCatalogue(t)
 		newBench(t).refuses(t, feature+" is there already", "new", "late-node", "--dir", dir)
 		newBench(t).refuses(t, `"Late" is no ID: want two or more words`, "new", "Late", "--dir", dir)
-		newBench(t).refuses(t, `--system "aws": want one of karpenter, hetzner, clusterapi`, "new", "a-failure", "--dir", dir, "--system", "aws")
+		newBench(t).refuses(t, `--system "gcp": want one of karpenter, instances, hetzner, clusterapi, externalgrpc, cluster-api, bootstrap, kubespray`,
+			"new", "a-failure", "--dir", dir, "--system", "gcp")
 	})
 	t.Run("verify without a record", func(t *testing.T) {
 		b := newBench(t)

@@ -24,7 +24,7 @@ func Check(steps []*messages.PickleStep, beside fs.FS) error {
 	if len(steps) == 0 {
 		return errors.New("it has no steps")
 	}
-	if wrong := Problems(steps, beside); len(wrong) > 0 {
+	if wrong := problems(steps, beside); len(wrong) > 0 {
 		return wrong[0].Err
 	}
 	return nil
@@ -39,8 +39,19 @@ type Problem struct {
 // mostMeant is for how many steps of a scenario it is guessed what they might mean.
 const mostMeant = 20
 
-// Problems are all that Check would find, one after the other.
-func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
+// Problems are all that Check would find, one after the other, and words that look like slips. These are lint's alone: a rule that
+// compares spellings can be wrong, and must not keep a scenario from being played.
+func Problems(steps []*messages.PickleStep, beside fs.FS) []Problem {
+	wrong := problems(steps, beside)
+	if len(wrong) == 0 { // what a wrong step says is not what it means
+		for _, slip := range slips.Find(steps) {
+			wrong = append(wrong, Problem{slip.Step, slip.Err})
+		}
+	}
+	return wrong
+}
+
+func problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 	feature, made, cloud := &scene.Feature{Beside: beside}, Made(steps, beside), System(steps)
 	var owes []int // the steps of feature.Owed
 	for i, said := range steps {
@@ -67,11 +78,6 @@ func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 	for i, owed := range feature.Owed {
 		if err := owed(feature); err != nil {
 			wrong = append(wrong, Problem{owes[i], err})
-		}
-	}
-	if len(wrong) == 0 { // what a wrong step says is not what it means
-		for _, slip := range slips.Find(steps) {
-			wrong = append(wrong, Problem{slip.Step, slip.Err})
 		}
 	}
 	return wrong

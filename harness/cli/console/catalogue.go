@@ -83,7 +83,7 @@ func (e *Console) warnOfStrays(c *scenarios.Catalogue) {
 		if n := len(problems) - 1; n > 0 {
 			more = fmt.Sprintf(" (and %d more; %s lists all)", n, oneline.Command("nodestorm", "lint", where))
 		}
-		e.Say("warning: left out: %s%s", problems[0], more)
+		e.Say("warning: left out: %s%s", oneline.Of(fmt.Sprint(problems[0])), more)
 	}
 	warn(e.Own.Checkout, c.Strays())
 	for _, folder := range e.Own.wrong {

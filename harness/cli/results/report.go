@@ -36,8 +36,9 @@ func newReport(e *console.Console) *cobra.Command {
 of "nodestorm bundle".
 
   html      one page a run, report.html in its folder, which needs no network
-  text      the history as text: a line for each event in virtual time; then what the
-            run came to: cost, waits of pods, evictions, nodes launched and removed
+  text      the history as text: a line for each event in virtual time, and what
+            the run came to: cost, waits of pods, evictions, nodes launched and
+            removed
   md        a summary in Markdown, as for a GitHub step summary
   json      what is known of each run, with its measures; yaml: the same
   junit     JUnit XML

@@ -15,7 +15,7 @@ var fieldValues = map[string][]string{
 	"operator":            {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte", "Equal"},
 	"effect":              {"NoSchedule", "PreferNoSchedule", "NoExecute"},
 	"whenUnsatisfiable":   {"DoNotSchedule", "ScheduleAnyway"},
-	"consolidationPolicy": {"WhenEmpty", "WhenEmptyOrUnderutilized"},
+	"consolidationPolicy": {"WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced"},
 }
 
 // spans are fields that are durations, or Never.

@@ -79,7 +79,8 @@ var states = []string{"True", "False", "Unknown"}
 // compareCondition finds what is no condition's text.
 func compareCondition(key string, v Comparison) error {
 	for _, value := range v.Values() {
-		if strings.Contains(value, "$") {
+		value = strings.TrimSuffix(value, ".*") // of a pattern
+		if strings.Contains(value, "$") || slices.Contains(states, value) {
 			continue
 		}
 		slip := slices.IndexFunc(states, func(state string) bool { return state != value && strings.EqualFold(state, value) })
