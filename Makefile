@@ -62,7 +62,7 @@ browser: ## Install Debian's Chromium, which the tests of pages drive, if root m
 		echo "no chromium, and it could not be installed: the tests of pages in a browser are skipped" >&2
 
 # Nested modules with tests of their own.
-TESTED  := sim/csrapprover fakecloud/adapters/karpenter fakecloud/testcontainers features/nodestormtest $(DEVTOOLS)
+TESTED  := sim/csrapprover fakecloud/adapters/karpenter fakecloud/testcontainers fakecloud/aws/contract features/nodestormtest $(DEVTOOLS)
 
 .PHONY: test
 test: setup browser ## Run all tests, the replays among them

@@ -33,6 +33,12 @@ const Region = "us-west-2"
 // pricingRegion is that of the price list for most regions.
 const pricingRegion = "us-east-1"
 
+// Latency is in the order of the fastest answers that users see. AWS documents none. It must not be zero where a client of AWS's own
+// calls: smithy-go's request bodies return io.EOF where Go's client looks whether anything is left of them after an answer is there,
+// and the client closes the connection then. Half of the answers of more than a few kilobytes are lost by it, of any server that
+// answers within some ten microseconds.
+const Latency = 20 * time.Millisecond
+
 // Config says what a Server works with. Cloud, Keys and Account are required.
 type Config struct {
 	// Cloud is what it serves. Its catalogue is Catalogue's, see Settings.
@@ -47,6 +53,8 @@ type Config struct {
 	Cluster Cluster
 	// Queue is the name of the queue of interruptions. Empty: there is none.
 	Queue string
+	// Latency is how long an answer takes at least, on the cloud's clock: Latency, or zero for a clock that is moved by hand.
+	Latency time.Duration
 	// Role is the name of the role that nodes can have. Empty means KarpenterNodeRole-CLUSTER.
 	Role string
 }
@@ -91,7 +99,9 @@ func New(cfg Config) (*Server, error) {
 		Cloud: cfg.Cloud, Region: cfg.Region, Account: cfg.Account, Cluster: cfg.Cluster.Name, Version: cfg.Cluster.Version,
 		HasProfile: s.profiles.has,
 	})
-	s.Handler = api.New(api.Config{Cloud: cfg.Cloud, Keys: cfg.Keys, Services: s.services(cfg)})
+	s.Handler = api.New(api.Config{
+		Cloud: cfg.Cloud, Keys: cfg.Keys, Services: s.services(cfg), Latency: cfg.Latency,
+	})
 	return s, nil
 }
 

@@ -81,6 +81,8 @@ type Config struct {
 	Services []Service
 	// Keys are the secrets of those who may call, by the IDs of their keys.
 	Keys map[string]string
+	// Latency is how long an answer takes at least, on the cloud's clock. Zero: no time.
+	Latency time.Duration
 }
 
 // Handler serves them.

@@ -55,6 +55,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.answerError(w, wire.Errorf("RequestEntityTooLarge", "the request cannot be read, or is larger than %d bytes", maxBody))
 		return
 	}
+	h.travel()
 	if reason == 0 {
 		reason = c.checkSignature(signature, body)
 	}
@@ -73,6 +74,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.carryOut(w, in)
+}
+
+// travel is the time that requests and answers are under way.
+func (h *Handler) travel() {
+	if h.Latency <= 0 {
+		return
+	}
+	timer := h.Cloud.Clock().NewTimer(h.Latency)
+	defer timer.Stop()
+	<-timer.C()
 }
 
 func (c *Call) checkSignature(s wire.Signature, body []byte) wire.Reason {

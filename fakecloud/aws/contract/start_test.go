@@ -48,7 +48,7 @@ func start(t *testing.T) *account {
 	}
 	t.Cleanup(cloud.Close)
 	served, err := aws.New(aws.Config{
-		Cloud: cloud, Account: "123456789012", Keys: map[string]string{"AKIATEST": "secret"}, Queue: "q1",
+		Cloud: cloud, Account: "123456789012", Keys: map[string]string{"AKIATEST": "secret"}, Queue: "q1", Latency: aws.Latency,
 		Cluster: aws.Cluster{Name: "c1", Endpoint: "https://c1", CABundle: "Y2E=", ServiceCIDR: "10.100.0.0/16", Version: "1.34"},
 	})
 	if err != nil {

@@ -52,7 +52,7 @@ func Start(ctx context.Context, s machines.Setting) (*Region, error) {
 	admin := s.World.Cluster.Admin()
 	r := &Region{Cloud: cloud, world: s.World, id: "AKIA" + rand.Text()[:16], secret: rand.Text() + rand.Text()[:14]}
 	server, err := aws.New(aws.Config{
-		Cloud: cloud, Account: account, Keys: map[string]string{r.id: r.secret}, Queue: cluster,
+		Cloud: cloud, Account: account, Keys: map[string]string{r.id: r.secret}, Queue: cluster, Latency: aws.Latency,
 		Cluster: aws.Cluster{
 			Name: cluster, Endpoint: admin.Host, CABundle: base64.StdEncoding.EncodeToString(admin.CAData), ServiceCIDR: services,
 			Version: minor(builds.Kubernetes.Version),
