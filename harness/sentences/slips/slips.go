@@ -87,10 +87,10 @@ func lacksOne(short, long string) bool {
 	return len(short) == 2 && len(long) == 3 && (long[1:] == short || long[:2] == short || long[:1]+long[2:] == short)
 }
 
-// alike reports whether people tell two words apart though little differs: a number, a short part such as a or b, a
-// plural, or the size of letters.
+// alike reports whether people know two words apart though little differs: a number, a short part such as a or b, a
+// plural, a past tense, or the size of letters.
 func alike(a, b string) bool {
-	if strings.EqualFold(strings.TrimSuffix(a, "s"), strings.TrimSuffix(b, "s")) {
+	if strings.EqualFold(stem(a), stem(b)) {
 		return true
 	}
 	as, bs := between.Split(a, -1), between.Split(b, -1)
@@ -183,4 +183,14 @@ func walk(n *yaml.Node, path []string, add func(key bool, text string), depth in
 			walk(child, path, add, depth-1)
 		}
 	}
+}
+
+// stem is a word without the end of a plural or a past tense.
+func stem(word string) string {
+	for _, end := range []string{"ed", "d", "s"} {
+		if short, is := strings.CutSuffix(word, end); is {
+			return strings.TrimSuffix(short, "e")
+		}
+	}
+	return strings.TrimSuffix(word, "e")
 }

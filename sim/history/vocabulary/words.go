@@ -21,8 +21,7 @@ cluster-autoscaler.kubernetes.io/daemonset-pod cluster-autoscaler.kubernetes.io/
 cluster.x-k8s.io/cluster-name cluster.x-k8s.io/deployment-name cluster.x-k8s.io/set-name cluster.x-k8s.io/paused
 cluster.x-k8s.io/skip-remediation cluster.x-k8s.io/delete-machine cluster.x-k8s.io/remediate-machine
 cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size
-get list watch create update patch delete deletecollection created deleted running register registered
-launched interrupted terminated removed
+get list watch create update patch delete deletecollection created deleted running
 fsn1 nbg1 hel1 zone-a zone-b zone-c
 `
 
