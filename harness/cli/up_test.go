@@ -78,7 +78,7 @@ func TestRecord(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		`did you mean "the simulated node \"NAME\" is NotReady WHEN"`: {"up", "fault", `the simulated nod "node-1" is NotReady`},
-		`, "a cloud of node groups" or "a cloud of instances" before`: {"up", "fault", `the server type "cx22" is out of stock`},
+		`, "a cloud of node groups", "a cloud of instances" or "an AWS region" before`: {"up", "fault", `the server type "cx22" is out of stock`},
 		`there is no fault "dead"`:                                    {"up", "fault", "clear", "dead"},
 		"it is there already; take another name":                      {"up", "--record", feature},
 	} {
