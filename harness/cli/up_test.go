@@ -77,10 +77,10 @@ func TestRecord(t *testing.T) {
 		t.Errorf("fault list: %q", list)
 	}
 	for want, args := range map[string][]string{
-		`did you mean "the simulated node \"NAME\" is NotReady WHEN"`: {"up", "fault", `the simulated nod "node-1" is NotReady`},
+		`did you mean "the simulated node \"NAME\" is NotReady WHEN"`:                  {"up", "fault", `the simulated nod "node-1" is NotReady`},
 		`, "a cloud of node groups", "a cloud of instances" or "an AWS region" before`: {"up", "fault", `the server type "cx22" is out of stock`},
-		`there is no fault "dead"`:                                    {"up", "fault", "clear", "dead"},
-		"it is there already; take another name":                      {"up", "--record", feature},
+		`there is no fault "dead"`:               {"up", "fault", "clear", "dead"},
+		"it is there already; take another name": {"up", "--record", feature},
 	} {
 		if code, _, text := nodestorm(t, args...); code != cli.Usage || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
 			t.Errorf("%v: status %d, %q, want %q", args, code, text, want)

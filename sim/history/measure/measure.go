@@ -81,7 +81,7 @@ var all = []Measure{
 		"instance type"},
 	{NodesLaunched, Count, "nodes launched", "instances that the cloud created, without those that came to nothing", ofInstances,
 		"instance type"},
-	{NodesRemoved, Count, "nodes removed", "instances that are gone, whoever ended them", ofInstances, "instance type"},
+	{NodesRemoved, Count, "nodes removed", "instances that are gone, for any reason", ofInstances, "instance type"},
 	{PodWaitTotal, Seconds, "wait of all pods in total",
 		"how long all pods waited, from their creation until they were bound to a Node, deleted, or until then", ofPods, "kind of the owner"},
 	{PodWaitP50, Seconds, "wait of half of the pods", "the time within which 50 of 100 pods were bound (nearest rank)", ofPods,
