@@ -126,6 +126,7 @@ func (w *World) controlPlaneProgram(name string) (path string, launch func(*exec
 type component struct {
 	process.Spec
 	process *process.Process
+	order   int // how many were started before it for the first time
 }
 
 // StartComponent runs a program as part of the world: in its time, its output in
@@ -187,20 +188,15 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	if err := w.guard.Watch(p); err != nil {
 		return nil, errors.Join(err, p.Kill())
 	}
-	if _, again := w.components[c.Name]; !again {
+	if before, again := w.components[c.Name]; again {
+		c.order = before.order
+	} else {
+		c.order = len(w.components)
 		w.undo = append(w.undo, func() error { return w.stopComponent(c.Name) })
 	}
 	c.process = p
 	w.components[c.Name] = c
-	w.background.Go(func() {
-		<-p.Exited()
-		err := p.Exit()
-		if lost := new(process.LostError); errors.As(err, &lost) {
-			w.Died(lost.By, err)
-		} else if err != nil {
-			w.Died(c.Name, err)
-		}
-	})
+	w.background.Go(func() { w.reportEnd(c) })
 	return p, nil
 }
 

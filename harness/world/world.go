@@ -275,31 +275,14 @@ func (w *World) Client() kubernetes.Interface { return w.client }
 // Done is closed when a part of the world died by itself; Err says which.
 func (w *World) Done() <-chan struct{} { return w.ctx.Done() }
 
-// Err names the first part that died, with its exit status and last lines; nil
-// while all live.
+// Err names the part whose death ended the world, with its exit status and last lines: the
+// first that died, or one that others die without if it died within a moment of the first. It
+// is nil while all live.
 func (w *World) Err() error {
 	if w.ctx.Err() == nil {
 		return nil
 	}
 	return context.Cause(w.ctx)
-}
-
-// Died reports that a part of the world has ended by itself, which the world then does too.
-func (w *World) Died(component string, err error) {
-	w.mu.Lock()
-	stopped := w.stopped
-	w.mu.Unlock()
-	if !stopped {
-		w.recordDeath(component, err)
-		w.fail(err)
-	}
-}
-
-// recordDeath names files as the run's folder has them: where that is does not matter to those who
-// read the history elsewhere.
-func (w *World) recordDeath(component string, err error) {
-	// mutant: a death in the history says where the run's folder is
-	w.history.Record(history.Death(component, errors.New(strings.ReplaceAll(err.Error(), w.cfg.Out+string(filepath.Separator), ""))))
 }
 
 // Stop ends everything, in the reverse order of the start, and goes on past
