@@ -12,7 +12,6 @@ import (
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/slips"
 	"nodestorm/harness/sentences/words"
-	"nodestorm/harness/sentences/words/old"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/checker"
 )
@@ -56,7 +55,7 @@ func problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 	var owes []int // the steps of feature.Owed
 	for i, said := range steps {
 		s, err := resolve(said, beside)
-		now, isOld := old.Newer(said.Text, cloud)
+		now, isOld := words.Newer(said.Text, cloud)
 		switch {
 		// mutant: a step with old words is played
 		case isOld:

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"nodestorm/harness/sentences/words"
-	"nodestorm/harness/sentences/words/old"
 )
 
 // Sentence is a Then.
@@ -63,7 +62,7 @@ func Find(text, quoted string) (o Observation, found bool, err error) {
 		return o, true, err
 	}
 	// mutant: stored Thens with old words are taken as recorded
-	if now, is := old.Newer(text, ""); is {
+	if now, is := words.Newer(text, ""); is {
 		return find(now, quoted)
 	}
 	return Observation{}, false, nil

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"nodestorm/harness/sentences/words"
-	"nodestorm/harness/sentences/words/old"
 	"nodestorm/sim/fault"
 )
 
@@ -53,7 +52,7 @@ func find(text string) (sentence, []string, error) {
 			return allSentences()[i], args.Texts(), nil
 		}
 	}
-	if now, is := old.Newer(text, ""); is {
+	if now, is := words.Newer(text, ""); is {
 		return sentence{}, nil, fmt.Errorf("the fault %q is called %q now: nodestorm lint --fix rewrites it", text, now)
 	}
 	said := fmt.Sprintf("unknown fault %q", text)

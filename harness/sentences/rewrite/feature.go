@@ -8,7 +8,7 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/sentences"
-	"nodestorm/harness/sentences/words/old"
+	"nodestorm/harness/sentences/words"
 	"nodestorm/scenarios"
 )
 
@@ -22,7 +22,7 @@ func Feature(text []byte) (changes []Change) {
 	clouds := cloudsOf(gherkin.Pickles(*document, "", ids.NewId))
 	lines := strings.Split(string(text), "\n")
 	for _, step := range stepsOf(document.Feature) {
-		now, is := old.Newer(step.Text, clouds[step.Id])
+		now, is := words.Newer(step.Text, clouds[step.Id])
 		if !is {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"nodestorm/harness/sentences/words/old"
+	"nodestorm/harness/sentences/words"
 )
 
 // YAML are the changes of a file with sentences about faults: a schedule, or a record whose patterns name faults by
@@ -39,7 +39,7 @@ func cloudOf(document *yaml.Node) (cloud string) {
 func changesOf(lines []string, of *yaml.Node, cloud string) (changes []Change) {
 	for i, inside := range of.Content {
 		if of.Kind == yaml.MappingNode && i%2 == 1 && of.Content[i-1].Value == "fault" && inside.Kind == yaml.ScalarNode {
-			if now, is := old.Newer(inside.Value, cloud); is {
+			if now, is := words.Newer(inside.Value, cloud); is {
 				if c, found := changed(lines, inside, now); found {
 					changes = append(changes, c)
 				}

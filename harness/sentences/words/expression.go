@@ -4,7 +4,7 @@
 //	N server[s] of the group "NAME" [is|are] created within DURATION
 //
 // and the regular expression that finds it in a step is made from them. The package knows no sentence, no world and no
-// history.
+// history; of wordings that steps had before, it knows what they are called now, see Newer.
 package words
 
 import (

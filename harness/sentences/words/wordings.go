@@ -1,6 +1,4 @@
-// Package old has the wordings that steps had before, and what they are called now. It is a table: features are
-// rewritten by it, and stored runs judged. It knows no sentence that there is.
-package old
+package words
 
 import (
 	_ "embed"
@@ -10,36 +8,38 @@ import (
 	"strings"
 	"sync"
 
-	"nodestorm/harness/sentences/words"
 	"nodestorm/sim/strict"
 )
 
+// wordingsFile has the wordings that steps had before, and what they are called now. Features are rewritten by it, and
+// stored runs judged.
+//
 //go:embed wordings.yaml
-var file []byte
+var wordingsFile []byte
 
-// Wording is a row of the table.
-type Wording struct {
+// wording is a row of the table.
+type wording struct {
 	Was string `json:"was"`
 	Now string `json:"now"`
 	// Unless is the cloud whose steps say it still. It is for parts of steps.
 	Unless string `json:"unless,omitempty"`
 
-	step *words.Expression
-	part *regexp.Regexp
+	step *Expression    // of a whole step
+	part *regexp.Regexp // of a part of steps
 }
 
-// table has the rows: of whole steps, and of parts of them.
-type table struct {
-	Steps []Wording `json:"steps"`
-	Parts []Wording `json:"parts"`
+// wordingTable has the rows: of whole steps, and of parts of them.
+type wordingTable struct {
+	Steps []wording `json:"steps"`
+	Parts []wording `json:"parts"`
 }
 
-var all = sync.OnceValue(func() (t table) {
-	if err := strict.Unmarshal(file, &t); err != nil {
+var wordings = sync.OnceValue(func() (t wordingTable) {
+	if err := strict.Unmarshal(wordingsFile, &t); err != nil {
 		panic(fmt.Sprintf("wordings.yaml: %v", err)) // it is part of the program
 	}
 	for i := range t.Steps {
-		t.Steps[i].step = words.Outlined(t.Steps[i].Was)
+		t.Steps[i].step = Outlined(t.Steps[i].Was)
 	}
 	for i := range t.Parts {
 		t.Parts[i].part = regexp.MustCompile(t.Parts[i].Was)
@@ -47,17 +47,14 @@ var all = sync.OnceValue(func() (t table) {
 	return t
 })
 
-// Wordings are the rows of whole steps.
-func Wordings() []Wording { return all().Steps }
-
-// most is how many rows a step can need, one after the other.
-const most = 8
+// mostNewer is how many rows a step can need, one after the other.
+const mostNewer = 8
 
 // Newer is a step, or a sentence about a fault, as it is called now, and reports whether that is otherwise than it is.
 // The cloud is that of the scenario. Without one, what is the noun of a cloud stays.
 func Newer(text, cloud string) (now string, is bool) {
 	now = text
-	for range most {
+	for range mostNewer {
 		next := newer(now, cloud)
 		if next == now {
 			break
@@ -73,12 +70,12 @@ func newer(text, cloud string) string {
 	if m := cleared.FindStringSubmatch(text); m != nil {
 		return `the fault "` + newer(m[1], cloud) + `" is cleared` + m[2]
 	}
-	for _, w := range all().Steps {
+	for _, w := range wordings().Steps {
 		if now, is := w.step1(text); is {
 			return now
 		}
 	}
-	for _, w := range all().Parts {
+	for _, w := range wordings().Parts {
 		if w.Unless == "" || cloud != "" && cloud != w.Unless {
 			text = w.part.ReplaceAllString(text, w.Now)
 		}
@@ -90,7 +87,7 @@ func newer(text, cloud string) string {
 const once = " once "
 
 // step1 is a step of the row as it is called now. What it waits for stays behind it.
-func (w Wording) step1(text string) (now string, is bool) {
+func (w wording) step1(text string) (now string, is bool) {
 	for at := len(text); at >= 0; at = strings.LastIndex(text[:at], once) {
 		if args, is := w.step.Match(text[:at]); is {
 			return w.with(args.Texts()) + text[at:], true
@@ -103,7 +100,7 @@ func (w Wording) step1(text string) (now string, is bool) {
 var places = regexp.MustCompile(`\$(\d)|\[([^\]]*)\]`)
 
 // with are the new words with arguments.
-func (w Wording) with(args []string) string {
+func (w wording) with(args []string) string {
 	number := ""
 	return places.ReplaceAllStringFunc(w.Now, func(place string) string {
 		m := places.FindStringSubmatch(place)

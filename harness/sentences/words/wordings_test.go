@@ -1,4 +1,4 @@
-package old
+package words
 
 import (
 	"strings"
@@ -45,7 +45,7 @@ func TestNewer(t *testing.T) {
 
 // What is called otherwise now is not rewritten again, and each row has a place for all that it says.
 func TestWordings(t *testing.T) {
-	for _, w := range Wordings() {
+	for _, w := range wordings().Steps {
 		example := w.step.Example
 		now, is := Newer(example, "")
 		if !is {
