@@ -13,7 +13,7 @@ import (
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 func open(t *testing.T, cfg fakecloud.Config) *fakecloud.Cloud {
@@ -131,7 +131,7 @@ func TestDeleteFailsEarly(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := open(t, fakecloud.Config{Durations: map[string]time.Duration{"create_server": 5 * time.Second, "start_server": 20 * time.Second}})
 			f := fault.Fault{Name: "f", Match: cloudfault.Match{Operation: "delete_server"},
-				Effect: cloudfault.ActionFails{After: lapse.Duration(time.Minute)}}
+				Effect: cloudfault.ActionFails{After: strict.Duration(time.Minute)}}
 			if err := c.Inject(f); err != nil {
 				t.Fatal(err)
 			}
@@ -172,17 +172,17 @@ func TestLifeFaults(t *testing.T) {
 			true},
 		{fault.Fault{Effect: cloudfault.ActionHangs{}, Match: cloudfault.Match{Operation: "start_server"}, Plan: fault.Plan{Skip: 1}}, time.Hour,
 			fakecloud.Running, true},
-		{fault.Fault{Effect: cloudfault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: cloudfault.Match{Operation: "start_server"}},
+		{fault.Fault{Effect: cloudfault.ActionTakes{Time: strict.Duration(2 * time.Minute)}, Match: cloudfault.Match{Operation: "start_server"}},
 			time.Minute, fakecloud.Starting, false},
-		{fault.Fault{Effect: cloudfault.ActionTakes{Time: lapse.Duration(2 * time.Minute)}, Match: cloudfault.Match{Operation: "start_server"}},
+		{fault.Fault{Effect: cloudfault.ActionTakes{Time: strict.Duration(2 * time.Minute)}, Match: cloudfault.Match{Operation: "start_server"}},
 			3 * time.Minute, fakecloud.Running, false},
 		{fault.Fault{Effect: cloudfault.ActionFails{}, Match: cloudfault.Match{Operation: "start_server"}}, time.Minute, fakecloud.Off, false},
 		{fault.Fault{Effect: cloudfault.ActionFails{}, Match: cloudfault.Match{Operation: "create_server"}}, time.Minute, "", false},
-		{fault.Fault{Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Minute)}, Match: cloudfault.Match{Instance: "a*"}}, 2 * time.Minute,
+		{fault.Fault{Effect: cloudfault.TurnsOff{After: strict.Duration(time.Minute)}, Match: cloudfault.Match{Instance: "a*"}}, 2 * time.Minute,
 			fakecloud.Off, false},
-		{fault.Fault{Effect: cloudfault.TurnsOff{}, Plan: fault.Plan{At: lapse.Duration(time.Hour)}}, 2 * time.Minute, fakecloud.Running, true},
-		{fault.Fault{Effect: cloudfault.TurnsOff{}, Plan: fault.Plan{At: lapse.Duration(time.Hour)}}, 2 * time.Hour, fakecloud.Off, false},
-		{fault.Fault{Effect: cloudfault.Vanishes{After: lapse.Duration(time.Minute)}}, 2 * time.Minute, "", false},
+		{fault.Fault{Effect: cloudfault.TurnsOff{}, Plan: fault.Plan{At: strict.Duration(time.Hour)}}, 2 * time.Minute, fakecloud.Running, true},
+		{fault.Fault{Effect: cloudfault.TurnsOff{}, Plan: fault.Plan{At: strict.Duration(time.Hour)}}, 2 * time.Hour, fakecloud.Off, false},
+		{fault.Fault{Effect: cloudfault.Vanishes{After: strict.Duration(time.Minute)}}, 2 * time.Minute, "", false},
 		{fault.Fault{Effect: interrupted}, 30 * time.Second, fakecloud.Running, true},
 		{fault.Fault{Effect: interrupted}, 2 * time.Minute, fakecloud.Running, false},
 		{fault.Fault{Effect: interrupted}, 4 * time.Minute, "", false},
@@ -206,7 +206,7 @@ func TestLifeFaults(t *testing.T) {
 	}
 }
 
-var interrupted = cloudfault.Interrupted{After: lapse.Duration(time.Minute), Notice: lapse.Duration(2 * time.Minute)}
+var interrupted = cloudfault.Interrupted{After: strict.Duration(time.Minute), Notice: strict.Duration(2 * time.Minute)}
 
 // What has been announced comes true in a cloud that goes on from another's state, without the fault.
 func TestInterrupted(t *testing.T) {
@@ -247,7 +247,7 @@ func TestInjectAfterAPause(t *testing.T) {
 		c := open(t, fakecloud.Config{Recorder: log})
 		id := create(t, c, "a")
 		time.Sleep(10 * time.Minute) // it has been running since the first of them
-		if err := c.Inject(fault.Fault{Name: "f", Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Minute)}}); err != nil {
+		if err := c.Inject(fault.Fault{Name: "f", Effect: cloudfault.TurnsOff{After: strict.Duration(time.Minute)}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute - time.Second)
@@ -278,7 +278,7 @@ func TestLimit(t *testing.T) {
 			time.Sleep(30 * time.Second)
 		}
 		if err := c.Inject(fault.Fault{Name: "f", Match: cloudfault.Match{Instance: "[ac]"}, Plan: fault.Plan{Limit: 2},
-			Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Minute)}}); err != nil {
+			Effect: cloudfault.TurnsOff{After: strict.Duration(time.Minute)}}); err != nil {
 			t.Fatal(err)
 		}
 		create(t, c, "d")

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // ActionHangs means that the action never ends. It stays running, with some progress.
@@ -19,7 +19,7 @@ func (ActionHangs) Work(w *Work) { w.Takes = -1 }
 // ActionTakes sets how long the action takes.
 type ActionTakes struct {
 	// Time counts from the action's begin. Required.
-	Time lapse.Duration `json:"time" want:"positive"`
+	Time strict.Duration `json:"time" want:"positive"`
 }
 
 var _ = work.Add("actionTakes", ActionTakes{}, fault.Say("takes DURATION", "time"))
@@ -35,7 +35,7 @@ func (e ActionTakes) Work(w *Work) {
 // delete_server one that runs on.
 type ActionFails struct {
 	// After is when, from the action's begin. Zero means when it would have succeeded.
-	After lapse.Duration `json:"after"`
+	After strict.Duration `json:"after"`
 	// Code is that of the action's error. Without it, it is action_failed.
 	Code string `json:"code"`
 	// Message is that of the action's error. Without it, it is "Action failed".

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // Refuse means that the call is not carried out and gets an error.
@@ -46,7 +46,7 @@ func (e Refuse) BeforeCall(c Caller) (goesOn bool) {
 // say that nothing is left.
 type RateLimit struct {
 	// Reset is when, from the call, the headers promise the full limit again. Zero means an hour.
-	Reset lapse.Duration `json:"reset"`
+	Reset strict.Duration `json:"reset"`
 }
 
 var _ = calls.Add("rateLimit", RateLimit{}, fault.Say("is rate limited, and the limit resets DURATION later", "reset"))
@@ -76,7 +76,7 @@ func (Hang) BeforeCall(c Caller) (goesOn bool) {
 // Delay means that the call is carried out later.
 type Delay struct {
 	// By is how much later. Required.
-	By lapse.Duration `json:"by" want:"positive"`
+	By strict.Duration `json:"by" want:"positive"`
 }
 
 var _ = calls.Add("delay", Delay{}, fault.Say("is delayed by DURATION", "by"))

@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // TurnsOff means that a running instance goes off without anybody's call: its host crashed, or its
 // system shut down.
 type TurnsOff struct {
 	// After counts from when the instance is running and the fault active, whichever is later.
-	After lapse.Duration `json:"after"`
+	After strict.Duration `json:"after"`
 }
 
 var _ = lives.Add("turnsOff", TurnsOff{}, fault.Say("turns off DURATION after it is running", "after"))
@@ -24,7 +24,7 @@ func (e TurnsOff) Strike(m Machine) { m.TurnOff(time.Duration(e.After)) }
 // band.
 type Vanishes struct {
 	// After counts from when the instance is running and the fault active, whichever is later.
-	After lapse.Duration `json:"after"`
+	After strict.Duration `json:"after"`
 }
 
 var _ = lives.Add("vanishes", Vanishes{}, fault.Say("vanishes DURATION after it is running", "after"))
@@ -37,9 +37,9 @@ func (e Vanishes) Strike(m Machine) { m.Vanish(time.Duration(e.After)) }
 type Interrupted struct {
 	// After counts from when the instance is running and the fault active, whichever is later, to
 	// the notice.
-	After lapse.Duration `json:"after"`
+	After strict.Duration `json:"after"`
 	// Notice is from the notice to the end.
-	Notice lapse.Duration `json:"notice"`
+	Notice strict.Duration `json:"notice"`
 }
 
 var _ = lives.Add("interrupted", Interrupted{},

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // listsInstances reports whether an operation lists instances.
@@ -25,7 +25,7 @@ func listsMore(operation string) bool {
 type Stale struct {
 	// By is how old the listing is; never older than the fault is active. Zero means that it
 	// stays as it was when the fault became active.
-	By lapse.Duration `json:"by"`
+	By strict.Duration `json:"by"`
 }
 
 var _ = lists.Add("stale", Stale{},
@@ -71,7 +71,7 @@ func (e Partial) Shorten(entries int) int { return min(entries, e.Keep) }
 type Missing struct {
 	// For is how long after its creation an entry is missing. Zero means as long as the
 	// fault is active.
-	For lapse.Duration `json:"for"`
+	For strict.Duration `json:"for"`
 }
 
 var _ = lists.Add("missing", Missing{},

@@ -15,7 +15,7 @@ import (
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 var operations = []string{"POST /servers", "GET /servers", "DELETE /servers/{id}", "GET /networks", "GET /actions",
@@ -49,8 +49,8 @@ faults:
 	}
 	want := fault.Fault{
 		Name: "slow", Match: cloudfault.Match{Operation: "start_server", Instance: "pool1-*"},
-		Plan:   fault.Plan{At: lapse.Duration(time.Minute), For: lapse.Duration(90 * time.Minute), Skip: 1, Probability: 0.5},
-		Effect: cloudfault.ActionTakes{Time: lapse.Duration(140 * time.Second)},
+		Plan:   fault.Plan{At: strict.Duration(time.Minute), For: strict.Duration(90 * time.Minute), Skip: 1, Probability: 0.5},
+		Effect: cloudfault.ActionTakes{Time: strict.Duration(140 * time.Second)},
 	}
 	if len(faults) != 4 || faults[1] != want {
 		t.Errorf("got %+v, want %+v second of four", faults, want)
@@ -236,7 +236,7 @@ func TestEffectiveOnEach(t *testing.T) {
 	}
 }
 
-const second = lapse.Duration(time.Second)
+const second = strict.Duration(time.Second)
 
 func TestPlan(t *testing.T) {
 	for _, test := range []struct {

@@ -14,7 +14,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // What is kept is what would be made now, compressed or not, and a change is seen at once.
@@ -89,8 +89,8 @@ func TestCacheWhileAFaultBegins(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := cloud.Inject(fault.Fault{
-				Name: "f", Plan: fault.Plan{At: lapse.Duration(at) * lapse.Duration(time.Millisecond),
-					For: lapse.Duration(time.Second)}, Effect: cloudfault.Unavailable{Type: "cx22"},
+				Name: "f", Plan: fault.Plan{At: strict.Duration(at) * strict.Duration(time.Millisecond),
+					For: strict.Duration(time.Second)}, Effect: cloudfault.Unavailable{Type: "cx22"},
 			}); err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,7 @@ import (
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // creation is what Cluster Autoscaler asks for.
@@ -109,8 +109,8 @@ func TestRefusePlain(t *testing.T) {
 // The client waits out a rate limit of 20 s with its usual five retries.
 func TestRateLimit(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "POST /servers"}, Plan: fault.Plan{For: lapse.Duration(20 * time.Second)},
-			Effect: cloudfault.RateLimit{Reset: lapse.Duration(time.Minute)}})
+		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "POST /servers"}, Plan: fault.Plan{For: strict.Duration(20 * time.Second)},
+			Effect: cloudfault.RateLimit{Reset: strict.Duration(time.Minute)}})
 		began := time.Now()
 		_, r, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.code(err, "rate_limit_exceeded")
@@ -210,7 +210,7 @@ func TestStale(t *testing.T) {
 		e.met()
 		e.ok(e.cloud.Clear("f"))
 		e.check("listed", e.names(), []string{"a", "b"})
-		e.inject(fault.Fault{Name: "g", Effect: cloudfault.Stale{By: lapse.Duration(10 * time.Second)}})
+		e.inject(fault.Fault{Name: "g", Effect: cloudfault.Stale{By: strict.Duration(10 * time.Second)}})
 		e.ok(e.try(e.client, "c", "pool1"))
 		time.Sleep(20 * time.Second)
 		e.check("listed ten seconds late", e.names(), []string{"a", "b", "c"})
@@ -244,7 +244,7 @@ func TestPartialAndMissing(t *testing.T) {
 		e.check("listed without b", e.names(), []string{"a", "c"})
 		e.ok(e.cloud.Clear("m"))
 		e.inject(fault.Fault{Name: "new", Match: cloudfault.Match{Operation: "GET /servers"},
-			Effect: cloudfault.Missing{For: lapse.Duration(time.Minute)}})
+			Effect: cloudfault.Missing{For: strict.Duration(time.Minute)}})
 		e.ok(e.try(e.client, "d", "pool1"))
 		e.check("listed without those that are new", slices.Contains(e.names(), "d"), false)
 		time.Sleep(time.Minute)
@@ -321,7 +321,7 @@ func TestActionHangs(t *testing.T) {
 func TestActionTakes(t *testing.T) {
 	bubble(t, func(e *env) {
 		e.inject(fault.Fault{Match: cloudfault.Match{Operation: "start_server"},
-			Effect: cloudfault.ActionTakes{Time: lapse.Duration(140 * time.Second)}})
+			Effect: cloudfault.ActionTakes{Time: strict.Duration(140 * time.Second)}})
 		began := time.Now()
 		e.ok(e.try(e.client, "a", "pool1"))
 		if took := time.Since(began); took < 140*time.Second || took > 150*time.Second {
@@ -370,9 +370,9 @@ func TestDeleteFails(t *testing.T) {
 func TestInstanceLife(t *testing.T) {
 	bubble(t, func(e *env) {
 		e.inject(fault.Fault{Name: "off", Match: cloudfault.Match{Instance: "a"},
-			Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Minute)}})
+			Effect: cloudfault.TurnsOff{After: strict.Duration(time.Minute)}})
 		e.inject(fault.Fault{Name: "gone", Match: cloudfault.Match{Instance: "b"},
-			Effect: cloudfault.Vanishes{After: lapse.Duration(time.Minute)}})
+			Effect: cloudfault.Vanishes{After: strict.Duration(time.Minute)}})
 		e.ok(e.try(e.client, "a", "pool1"))
 		e.ok(e.try(e.client, "b", "pool1"))
 		time.Sleep(2 * time.Minute)
@@ -385,7 +385,7 @@ func TestInstanceLife(t *testing.T) {
 
 func TestSupply(t *testing.T) {
 	bubble(t, func(e *env) {
-		e.inject(fault.Fault{Name: "out", Plan: fault.Plan{For: lapse.Duration(time.Hour)}, Effect: cloudfault.Unavailable{Type: "cx22",
+		e.inject(fault.Fault{Name: "out", Plan: fault.Plan{For: strict.Duration(time.Hour)}, Effect: cloudfault.Unavailable{Type: "cx22",
 			Location: "fsn1"}})
 		_, _, err := e.client.Server.Create(e.ctx, creation("a", "pool1"))
 		e.code(err, "resource_unavailable")

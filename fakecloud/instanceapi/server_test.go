@@ -19,7 +19,7 @@ import (
 	"nodestorm/fakecloud/jsonapi"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // rig is a cloud that is served.
@@ -197,7 +197,7 @@ func TestFaults(t *testing.T) {
 		"proxy":   {fault.Fault{Effect: cloudfault.Refuse{Status: 502}}, 502, "Bad Gateway", false},
 		"another": {fault.Fault{Match: cloudfault.Match{Instance: "two"}, Effect: cloudfault.Refuse{Status: 502}}, 201, "one", true},
 		"limited": {fault.Fault{Effect: cloudfault.RateLimit{}}, 429, "rate_limit", false},
-		"late":    {fault.Fault{Effect: cloudfault.Delay{By: lapse.Duration(time.Millisecond)}}, 201, "one", true},
+		"late":    {fault.Fault{Effect: cloudfault.Delay{By: strict.Duration(time.Millisecond)}}, 201, "one", true},
 		"lost":    {fault.Fault{Effect: cloudfault.LoseReply{}}, 0, "", true},
 		"denied":  {fault.Fault{Effect: cloudfault.RefuseReply{Code: "server_error"}}, 500, `{"code":"server_error"`, true},
 		"altered": {fault.Fault{Effect: cloudfault.AlterReply{Omit: []string{"zone"}}}, 201, `"name":"one"`, true},
@@ -246,7 +246,7 @@ func TestListing(t *testing.T) {
 func TestInterruptions(t *testing.T) {
 	r := serve(t)
 	r.inject(fault.Fault{Name: "interrupted", Match: cloudfault.Match{Instance: "one"},
-		Effect: cloudfault.Interrupted{Notice: lapse.Duration(time.Hour)}})
+		Effect: cloudfault.Interrupted{Notice: strict.Duration(time.Hour)}})
 	r.call(t.Context(), "POST", "/instances", spec("one", "test-zone-a", "spot"))
 	r.call(t.Context(), "POST", "/instances", spec("two", "test-zone-a", "spot"))
 	var announced []struct {

@@ -21,7 +21,7 @@ import (
 	"nodestorm/fakecloud/vcenter"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // rig is a cloud whose actions take milliseconds, and a client of its vCenter.
@@ -138,7 +138,7 @@ func TestCloudIsTheTruth(t *testing.T) {
 		t.Errorf("by its name: %v, %v", byName, err)
 	}
 	r.must(r.cloud.Inject(fault.Fault{Name: "host crash", Match: cloudfault.Match{Instance: "web-1"},
-		Effect: cloudfault.TurnsOff{After: lapse.Duration(time.Millisecond)}}))
+		Effect: cloudfault.TurnsOff{After: strict.Duration(time.Millisecond)}}))
 	r.power(id, types.VirtualMachinePowerStatePoweredOff)
 	r.must(r.cloud.Update(func(tx *fakecloud.Tx) error { tx.Remove(id); return nil }))
 	r.eventually("it is gone", func() bool { vm, _ := r.machine(id); return vm == nil })

@@ -8,7 +8,7 @@ import (
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // unsaid is how long the world goes on for the parts of a symptom that do not say how long they may take, all together.
@@ -33,7 +33,7 @@ func awaitSymptom(ctx context.Context, s *scene.Scene) {
 	if span == 0 { // there is none
 		return
 	}
-	s.Rig.Step("the rest of the symptom, for at most " + lapse.Duration(span).Short())
+	s.Rig.Step("the rest of the symptom, for at most " + strict.Duration(span).Short())
 	over := s.World.Clock().Now().Add(span)
 	for {
 		records := s.World.History().Since(0)

@@ -37,8 +37,8 @@ import (
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
+	"nodestorm/sim/strict"
 	"nodestorm/sim/time/clock"
-	"nodestorm/sim/time/lapse"
 )
 
 const (
@@ -346,7 +346,7 @@ func (s *scene) virtually(f func()) time.Duration {
 // anybody works: what would come, unless it were held back, has come.
 func (s *scene) quiet() <-chan time.Time { return s.w.Clock().After(time.Minute) }
 
-func seconds(n int) lapse.Duration { return lapse.Duration(time.Duration(n) * time.Second) }
+func seconds(n int) strict.Duration { return strict.Duration(time.Duration(n) * time.Second) }
 
 func on(verbs ...string) apifault.Match {
 	return apifault.Match{Client: "tester", Verbs: verbs, Resource: "configmaps", Namespace: "default"}
@@ -631,7 +631,7 @@ func TestProxyWhen(t *testing.T) {
 		}
 	}
 	cfg, p := through(t, w, asJSON,
-		fault.Fault{Name: theRule, Match: on("watch"), Plan: fault.Plan{When: when, At: lapse.Duration(30 * time.Second)}, Effect: apifault.Expire{}},
+		fault.Fault{Name: theRule, Match: on("watch"), Plan: fault.Plan{When: when, At: strict.Duration(30 * time.Second)}, Effect: apifault.Expire{}},
 		fault.Fault{Name: "never", Match: on("delete"), Effect: apifault.Drop{}},
 	)
 	s := &scene{t, w, p, cfg, clientFor(t, cfg), "seen"}

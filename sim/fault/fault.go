@@ -16,7 +16,7 @@ import (
 	"reflect"
 	"strings"
 
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // Fault is one thing that goes wrong with a part of the world.
@@ -100,17 +100,16 @@ func (l *List) check(f Fault) error {
 func checkSpans(key string, e Effect) error {
 	v := reflect.ValueOf(e)
 	for _, f := range reflect.VisibleFields(v.Type()) {
-		if f.Type != reflect.TypeFor[lapse.Duration]() {
+		if f.Type != reflect.TypeFor[strict.Duration]() {
 			continue
 		}
-		d := v.FieldByIndex(f.Index).Interface().(lapse.Duration)
+		d := v.FieldByIndex(f.Index).Interface().(strict.Duration)
 		field, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		check := lapse.NotNegative
-		if f.Tag.Get("want") == "positive" {
-			check = lapse.Positive
-		}
-		if err := check(key+"."+field, d); err != nil {
-			return err
+		switch positive := f.Tag.Get("want") == "positive"; {
+		case positive && d <= 0:
+			return fmt.Errorf("field %s.%s is %v: want more than zero", key, field, d)
+		case d < 0:
+			return fmt.Errorf("field %s.%s is %v: want zero or more", key, field, d)
 		}
 	}
 	return nil

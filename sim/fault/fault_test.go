@@ -12,7 +12,6 @@ import (
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/strict"
-	"nodestorm/sim/time/lapse"
 )
 
 // armed is what a part of the world has of a fault.
@@ -48,7 +47,7 @@ func acts(t *testing.T, name string, seed uint64, plan fault.Plan, n int) (acted
 	return acted
 }
 
-const second = lapse.Duration(time.Second)
+const second = strict.Duration(time.Second)
 
 func TestPlan(t *testing.T) {
 	for _, test := range []struct {

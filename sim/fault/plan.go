@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"nodestorm/sim/history/checker"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // Plan is from when to when and how often a fault acts, whatever it breaks. Zero means
@@ -13,9 +13,9 @@ type Plan struct {
 	// When is the event that the fault waits for; it must come after the fault is armed. Without it, the fault waits for none.
 	When *checker.Pattern `json:"when,omitempty"`
 	// At is when the fault begins, counted from that event, or from when the fault is armed.
-	At lapse.Duration `json:"at,omitzero"`
+	At strict.Duration `json:"at,omitzero"`
 	// For is how long the fault lasts, counted from At. Without it, it lasts for ever.
-	For lapse.Duration `json:"for,omitzero"`
+	For strict.Duration `json:"for,omitzero"`
 	// Skip lets that many occasions pass first.
 	Skip int `json:"skip,omitempty"`
 	// Limit is on how many occasions it acts. Without it, there is no limit.

@@ -32,7 +32,7 @@ import (
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/history/invariants"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 const root = "../../../"
@@ -157,7 +157,7 @@ var shared = []reflect.Type{reflect.TypeFor[checker.Statement](), reflect.TypeFo
 // of is the schema of a Go type.
 func (g *generator) of(t reflect.Type) *Schema {
 	switch t {
-	case reflect.TypeFor[checker.Duration](), reflect.TypeFor[lapse.Duration]():
+	case reflect.TypeFor[checker.Duration](), reflect.TypeFor[strict.Duration]():
 		return &Schema{Title: "duration", Type: Types{"string"}, Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
 	case reflect.TypeFor[scenarios.Range]():
 		return &Schema{Title: "range", Type: Types{"string"}, Pattern: `^(none|[<>=!~^]{0,2} ?v?[0-9*x].*)$`}

@@ -17,7 +17,6 @@ import (
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/strict"
-	"nodestorm/sim/time/lapse"
 )
 
 // faulty is a provider of which only the faults are at work.
@@ -100,7 +99,7 @@ func TestFaultPlan(t *testing.T) {
 		if err := strict.Unmarshal([]byte("{source: node, verb: ready}"), when); err != nil {
 			t.Fatal(err)
 		}
-		plan := fault.Plan{When: when, At: lapse.Duration(time.Minute), For: lapse.Duration(time.Hour), Skip: 1, Limit: 1}
+		plan := fault.Plan{When: when, At: strict.Duration(time.Minute), For: strict.Duration(time.Hour), Skip: 1, Limit: 1}
 		if err := p.inject(plan, StuckInProvisioning{}); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/vocabulary"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // YAML is the symptom as a record has it.
@@ -137,7 +137,7 @@ func putNode(to *yaml.Node, key string, value *yaml.Node) {
 	to.Content = append(to.Content, name, value)
 }
 
-func short(span time.Duration) string { return lapse.Duration(span).Short() }
+func short(span time.Duration) string { return strict.Duration(span).Short() }
 
 // pasts are what became of an object, by the verbs of calls to the API server and the parts that they are about.
 var pasts = map[string]string{

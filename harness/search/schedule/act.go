@@ -11,7 +11,6 @@ import (
 
 	"nodestorm/harness/program"
 	"nodestorm/sim/strict"
-	"nodestorm/sim/time/lapse"
 )
 
 // state is what there is when an act comes.
@@ -75,7 +74,7 @@ func newWorkload(a Act, s *state) error {
 }
 
 // mostStop is below the grace that pods are given which take long to stop.
-const mostStop = lapse.Duration(5 * time.Minute)
+const mostStop = strict.Duration(5 * time.Minute)
 
 // onGroup makes sure that it is there.
 func onGroup(a Act, s *state) error {

@@ -11,7 +11,6 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"nodestorm/sim/strict"
-	"nodestorm/sim/time/lapse"
 	"nodestorm/sim/time/seed"
 )
 
@@ -114,7 +113,7 @@ func (d Drawing) Draw(from uint64) (Schedule, error) {
 	way := profiles[d.Profile]
 	// mutant: a schedule is another one the second time
 	p := &pen{random: seed.Stream(from, "nemesis", d.Site, d.Profile), at: at, drawing: d, way: way}
-	p.s = Schedule{Site: d.Site, Seed: from, Profile: d.Profile, Rest: lapse.Duration(25 * time.Minute)}
+	p.s = Schedule{Site: d.Site, Seed: from, Profile: d.Profile, Rest: strict.Duration(25 * time.Minute)}
 	p.groups()
 	p.settings(from)
 	for range 1 + p.random.IntN(2) {
@@ -184,8 +183,8 @@ func (p *pen) groups() {
 	}
 }
 
-func (p *pen) gap() lapse.Duration {
-	return lapse.Duration(time.Duration(1+p.random.IntN(int(p.way.gap/time.Second))) * time.Second)
+func (p *pen) gap() strict.Duration {
+	return strict.Duration(time.Duration(1+p.random.IntN(int(p.way.gap/time.Second))) * time.Second)
 }
 
 func (p *pen) kind() string {
@@ -206,7 +205,7 @@ func (p *pen) kind() string {
 const tries = 20
 
 // add adds an act of the kind, if one can be found that fits.
-func (p *pen) add(do string, after lapse.Duration) {
+func (p *pen) add(do string, after strict.Duration) {
 	if k := kinds[do]; k.of != nil && !k.of(p.at) || !p.drawing.reaches(k.since) {
 		do = "scale"
 	}
@@ -312,7 +311,7 @@ func (p *pen) drawDeployment(a Act) Act {
 	a.Priority = []int{0, 0, 0, 0, -10, 1000}[p.random.IntN(6)]
 	a.Held = p.random.IntN(8) == 0
 	if p.random.IntN(8) == 0 {
-		a.For = lapse.Duration(time.Minute)
+		a.For = strict.Duration(time.Minute)
 	}
 	return a
 }

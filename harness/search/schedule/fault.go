@@ -10,7 +10,7 @@ import (
 
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // faults are alike: one sentence with a place for each %s, and what can be in it.
@@ -100,8 +100,8 @@ func apiFaults(program string, calls ...string) []faults {
 }
 
 // spans are how long faults act, and a Job's pods run.
-var spans = []lapse.Duration{
-	lapse.Duration(20 * time.Second), lapse.Duration(time.Minute), lapse.Duration(3 * time.Minute), lapse.Duration(8 * time.Minute)}
+var spans = []strict.Duration{
+	strict.Duration(20 * time.Second), strict.Duration(time.Minute), strict.Duration(3 * time.Minute), strict.Duration(8 * time.Minute)}
 
 // draw is one of them, and how long it acts.
 func (f faults) draw(random *rand.Rand, s Schedule) Act {

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"nodestorm/sim/strict"
-	"nodestorm/sim/time/lapse"
 )
 
 // Schedule is what is done to one world.
@@ -32,14 +31,14 @@ type Schedule struct {
 	// it: those of the site, by their names, such as --expander.
 	Settings map[string]string `json:"settings,omitempty"`
 	// Ready is how long a machine of Karpenter's takes to be Ready once it has registered.
-	Ready lapse.Duration `json:"ready,omitempty"`
+	Ready strict.Duration `json:"ready,omitempty"`
 	// Intolerant has pods tolerate no Node that is not ready, for no time.
 	Intolerant bool `json:"intolerant,omitempty"`
 	// Acts come one after the other. Required.
 	Acts []Act `json:"acts"`
 	// Rest is how long nothing is done at the end, after all faults were cleared and every pod ran: the time that invariants
 	// need to see what is left behind. Required.
-	Rest lapse.Duration `json:"rest"`
+	Rest strict.Duration `json:"rest"`
 }
 
 // Group is a node group, or a NodePool that launches machines of one type.
@@ -53,7 +52,7 @@ type Group struct {
 // Act is one thing that is done.
 type Act struct {
 	// After is how long nothing is done before it.
-	After lapse.Duration `json:"after,omitempty"`
+	After strict.Duration `json:"after,omitempty"`
 	// Do says what is done. Required.
 	Do string `json:"do"`
 	// Name is of what is brought or changed: an object, a group or a program.
@@ -72,7 +71,7 @@ type Act struct {
 	Fault string `json:"fault,omitempty"`
 	// For is how long a fault acts, zero: until all are cleared; how long a Job's pods run; and
 	// how long a Deployment's take to stop.
-	For lapse.Duration `json:"for,omitempty"`
+	For strict.Duration `json:"for,omitempty"`
 }
 
 // What a file may have at most: it can come from anybody.
@@ -82,7 +81,7 @@ const (
 	// mostPriority is far below that of the system's own.
 	mostPriority = 1_000_000
 	mostBytes    = 1 << 20
-	mostTime     = lapse.Duration(24 * time.Hour)
+	mostTime     = strict.Duration(24 * time.Hour)
 )
 
 // Read reads a schedule.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"nodestorm/sim/strict"
-	"nodestorm/sim/time/lapse"
 	"nodestorm/sim/time/seed"
 )
 
@@ -143,8 +142,8 @@ func (s Schedule) variables() string {
 }
 
 // bootTimes are how long machines take to be Ready once they have registered.
-var bootTimes = []lapse.Duration{lapse.Duration(5 * time.Second), lapse.Duration(5 * time.Second), lapse.Duration(time.Minute),
-	lapse.Duration(150 * time.Second)}
+var bootTimes = []strict.Duration{strict.Duration(5 * time.Second), strict.Duration(5 * time.Second), strict.Duration(time.Minute),
+	strict.Duration(150 * time.Second)}
 
 // settingsOf are the lines of a table of those whose names begin like this.
 func (s Schedule) settingsOf(prefix func(name string) bool) (table string) {

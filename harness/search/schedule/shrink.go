@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // Shows reports whether what is looked for still shows when the schedule is played: in one play, or
@@ -190,7 +190,7 @@ func (k *shrinking) acts() {
 func without(s Schedule, from, n int) Schedule {
 	out := s.clone()
 	out.Acts = nil
-	gone, wait := map[string]bool{}, lapse.Duration(0)
+	gone, wait := map[string]bool{}, strict.Duration(0)
 	for i, a := range s.Acts {
 		needs := slices.Contains([]string{"scale", "delete", "budget"}, a.Do) && gone[a.Name]
 		if i >= from && i < from+n || needs {
@@ -213,7 +213,7 @@ func waiting(s Schedule, from, n int) (out Schedule) {
 	if from+n < len(s.Acts) {
 		return out // what comes next waits, see without
 	}
-	wait := lapse.Duration(0)
+	wait := strict.Duration(0)
 	for _, a := range s.Acts[from:] {
 		if a.Do == "wait" && n == 1 {
 			return out // that is what is left out
@@ -274,11 +274,11 @@ func (k *shrinking) simpler() {
 				a.Fault = someOf.ReplaceAllString(a.Fault, "every $2")
 			}
 		},
-		func(a *Act) { a.For = min(a.For, lapse.Duration(20*time.Second)) },
-		func(a *Act) { a.For = min(a.For, lapse.Duration(time.Minute)) },
+		func(a *Act) { a.For = min(a.For, strict.Duration(20*time.Second)) },
+		func(a *Act) { a.For = min(a.For, strict.Duration(time.Minute)) },
 		func(a *Act) { a.After = 0 },
-		func(a *Act) { a.After = min(a.After, lapse.Duration(10*time.Second)) },
-		func(a *Act) { a.After = lapse.Duration((time.Duration(a.After) / 2).Round(time.Second)) },
+		func(a *Act) { a.After = min(a.After, strict.Duration(10*time.Second)) },
+		func(a *Act) { a.After = strict.Duration((time.Duration(a.After) / 2).Round(time.Second)) },
 	}
 	var changes []func(*Schedule)
 	for i := range k.best.Acts {
@@ -299,7 +299,7 @@ func (k *shrinking) hurry() {
 	short := func(d time.Duration) func(*Schedule) {
 		return func(s *Schedule) {
 			for i := range s.Acts {
-				s.Acts[i].After = min(s.Acts[i].After, lapse.Duration(d))
+				s.Acts[i].After = min(s.Acts[i].After, strict.Duration(d))
 			}
 		}
 	}

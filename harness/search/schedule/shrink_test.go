@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // A made-up failure needs a Deployment that is scaled while a fault is there: of forty acts
@@ -24,7 +24,7 @@ func TestShrink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.Acts = append(s.Acts, Act{Do: "fault", Fault: `the first call "increase groups" to the cloud is not answered`, For: lapse.Duration(61e9)}, Act{Do: "deploy", Name: "last", CPU: 100}, Act{After: lapse.Duration(7e9), Do: "scale", Name: "last", Pods: 4})
+	s.Acts = append(s.Acts, Act{Do: "fault", Fault: `the first call "increase groups" to the cloud is not answered`, For: strict.Duration(61e9)}, Act{Do: "deploy", Name: "last", CPU: 100}, Act{After: strict.Duration(7e9), Do: "scale", Name: "last", Pods: 4})
 	if err := s.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -72,16 +72,16 @@ func TestShrink(t *testing.T) {
 func TestShrinkToWaiting(t *testing.T) {
 	s := short(t, `{after: 10s, do: fault, fault: 'the first call "list instances" to the cloud is not answered'}, {after: 20s, do: restart}, {after: 30s, do: scale, name: web, pods: 3}, {after: 70s, do: restart}`)
 	small, err := Shrink(t.Context(), s, 1, func(_ context.Context, s Schedule, _ bool) (bool, error) {
-		armed, acted := false, lapse.Duration(0)
+		armed, acted := false, strict.Duration(0)
 		for _, a := range s.Acts {
 			if armed {
 				acted += a.After
 			}
 			armed = armed || a.Do == "fault"
 		}
-		return acted >= lapse.Duration(50e9), nil
+		return acted >= strict.Duration(50e9), nil
 	})
-	if err != nil || len(small.Acts) != 3 || small.Acts[1].Do != "fault" || small.Acts[2].Do != "wait" || small.Acts[2].After >= lapse.Duration(110e9) || small.Rest != 0 {
+	if err != nil || len(small.Acts) != 3 || small.Acts[1].Do != "fault" || small.Acts[2].Do != "wait" || small.Acts[2].After >= strict.Duration(110e9) || small.Rest != 0 {
 		t.Errorf("%v: what is left is\n%s", err, small.YAML())
 	}
 	check(t, small)
@@ -110,7 +110,7 @@ func TestShrinkTogether(t *testing.T) {
 	}
 	var waited, set []int
 	small, err := Shrink(t.Context(), s, 1, func(_ context.Context, s Schedule, _ bool) (bool, error) {
-		var wait lapse.Duration
+		var wait strict.Duration
 		for _, a := range s.Acts {
 			wait += a.After
 		}

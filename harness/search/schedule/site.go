@@ -13,7 +13,6 @@ import (
 	"nodestorm/harness/program"
 	"nodestorm/sim/machine/node"
 	"nodestorm/sim/strict"
-	"nodestorm/sim/time/lapse"
 )
 
 // site is a program on a cloud: how it is set up, and what can fail there.
@@ -193,7 +192,7 @@ func withKarpenter(at site, s Schedule) []step {
 		}
 		objects += "---\n" + s.nodePool(g, disruption)
 	}
-	ready := max(s.Ready, lapse.Duration(time.Second)).Short()
+	ready := max(s.Ready, strict.Duration(time.Second)).Short()
 	given := []step{
 		s.cluster(), {text: "it is no error if a fault never takes effect"}, {text: `a Ready Node "system" for system pods only`},
 		{text: fmt.Sprintf("machines that register 20s after their launch and are Ready %s later", ready)},

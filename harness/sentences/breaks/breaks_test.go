@@ -13,7 +13,7 @@ import (
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // faultOf is the fault that a sentence says.
@@ -54,7 +54,7 @@ func TestFaultSentences(t *testing.T) {
 
 func TestFaultWords(t *testing.T) {
 	const from = `, once {source: api, verb: create, detail: {message: {contains: "a, b}"}}}, from 3s on, for 2m30s, with probability 0.25`
-	s := lapse.Duration(time.Second)
+	s := strict.Duration(time.Second)
 	r := faultOf(t, `the third call "update,patch machinedeployments.cluster.x-k8s.io/scale default/web" of the program "cluster-autoscaler" is delayed by 30s`+from)
 	want := apifault.Match{
 		Client: "cluster-autoscaler", Verbs: []string{"update", "patch"}, Resource: "machinedeployments.cluster.x-k8s.io", Subresource: "scale", Namespace: "default", Name: "web",

@@ -19,7 +19,7 @@ import (
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/pki"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // apiServer is one that gives everybody an empty list, and a watch of one event a
@@ -126,7 +126,7 @@ func TestStrangersWatch(t *testing.T) {
 	p := startProxy(t, client)
 	stranger := rest.AnonymousClientConfig(p.ClientConfig())
 	theirs, mine := watching(t, stranger), watching(t, p.ClientConfig())
-	if err := p.Inject(fault.Fault{Name: "cut", Match: Match{Resource: "pods", Verbs: []string{"watch"}}, Effect: Cut{After: lapse.Duration(time.Millisecond)}}); err != nil {
+	if err := p.Inject(fault.Fault{Name: "cut", Match: Match{Resource: "pods", Verbs: []string{"watch"}}, Effect: Cut{After: strict.Duration(time.Millisecond)}}); err != nil {
 		t.Fatal(err)
 	}
 	for mine.Scan() { // to its end

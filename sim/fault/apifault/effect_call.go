@@ -12,13 +12,13 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // Delay passes a call on later: the API server sees it By later.
 type Delay struct {
 	// By is how much later. Required.
-	By lapse.Duration `json:"by" want:"positive"`
+	By strict.Duration `json:"by" want:"positive"`
 }
 
 var _ = calls.Add("delay", Delay{}, fault.Say("is delayed by DURATION", "by")).
@@ -37,11 +37,11 @@ type Answer struct {
 	Code int `json:"code"`
 	// RetryAfter asks the client to wait so long, in whole seconds; with code 429
 	// and 5xx only. Zero asks for nothing.
-	RetryAfter lapse.Duration `json:"retryAfter,omitzero"`
+	RetryAfter strict.Duration `json:"retryAfter,omitzero"`
 	// Message replaces the API server's.
 	Message string `json:"message,omitempty"`
 	// After is how long it takes, as when an admission webhook times out. Zero: no time.
-	After lapse.Duration `json:"after,omitzero"`
+	After strict.Duration `json:"after,omitzero"`
 }
 
 var _ = calls.Add("answer", Answer{},
@@ -126,7 +126,7 @@ func (Drop) before(c *call, _ http.ResponseWriter) (goesOn bool) {
 // Hold lets the API server act and keeps its reply back.
 type Hold struct {
 	// For is how long. Zero: until the rule is cleared.
-	For lapse.Duration `json:"for,omitzero"`
+	For strict.Duration `json:"for,omitzero"`
 }
 
 var _ = calls.Add("hold", Hold{}, fault.Say("is carried out, but its response is held back for DURATION", "for")).

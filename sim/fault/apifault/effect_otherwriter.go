@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // OtherWriter changes the call's object behind the client's back, so that the API
@@ -21,7 +21,7 @@ type OtherWriter struct {
 	Patch map[string]any `json:"patch,omitempty"`
 	// Settle is how long the call waits after that, for those who watch the object to
 	// see the change before the client goes on. Zero: not at all.
-	Settle lapse.Duration `json:"settle,omitzero"`
+	Settle strict.Duration `json:"settle,omitzero"`
 }
 
 // Annotation is what the other writer sets, to a new value each time.

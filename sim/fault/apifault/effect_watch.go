@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // Freeze lets a watch go silent: the connection stays, events stay away, and all
@@ -12,7 +12,7 @@ import (
 // active are taken like those that begin later.
 type Freeze struct {
 	// For is how long. Zero: until the rule is cleared.
-	For lapse.Duration `json:"for,omitzero"`
+	For strict.Duration `json:"for,omitzero"`
 }
 
 var _ = watches.Add("freeze", Freeze{}, fault.Say("delivers nothing for DURATION", "for")).
@@ -39,7 +39,7 @@ func (act Freeze) watch(s *stream, a *armed) {
 type Cut struct {
 	// After is how long the watch still runs; it counts from the later of the
 	// watch's beginning and the rule's.
-	After lapse.Duration `json:"after,omitzero"`
+	After strict.Duration `json:"after,omitzero"`
 }
 
 var _ = watches.Add("cut", Cut{}, fault.Say("is cut off after DURATION", "after")).
@@ -64,7 +64,7 @@ func (act Cut) watch(s *stream, a *armed) {
 type Expire struct {
 	// After is how long the watch still runs; it counts from the later of the
 	// watch's beginning and the rule's.
-	After lapse.Duration `json:"after,omitzero"`
+	After strict.Duration `json:"after,omitzero"`
 }
 
 var _ = watches.Add("expire", Expire{}, fault.Say("expires after DURATION", "after")).

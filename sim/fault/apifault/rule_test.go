@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 func TestLoad(t *testing.T) {
@@ -32,8 +32,8 @@ rules:
 		t.Fatalf("read %+v", rules)
 	}
 	writer, _ := rules[0].Effect.(OtherWriter)
-	if rules[0].Limit != 2 || rules[0].For != lapse.Duration(5*time.Minute) || rules[1].Effect != (Answer{Code: 429, RetryAfter: lapse.Duration(3 * time.Second)}) ||
-		writer.Patch["metadata"] == nil || writer.Settle != lapse.Duration(time.Second) {
+	if rules[0].Limit != 2 || rules[0].For != strict.Duration(5*time.Minute) || rules[1].Effect != (Answer{Code: 429, RetryAfter: strict.Duration(3 * time.Second)}) ||
+		writer.Patch["metadata"] == nil || writer.Settle != strict.Duration(time.Second) {
 		t.Errorf("read %+v", rules)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"nodestorm/sim/history"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // Element is one step of a sequence: either an event that comes after
@@ -50,14 +50,14 @@ type Duration time.Duration
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (d *Duration) UnmarshalJSON(text []byte) error {
-	if err := (*lapse.Duration)(d).UnmarshalJSON(text); err != nil || *d <= 0 {
+	if err := (*strict.Duration)(d).UnmarshalJSON(text); err != nil || *d <= 0 {
 		return fmt.Errorf("%s is no duration above zero (want for example 150s or 15m)", text)
 	}
 	return nil
 }
 
 // MarshalJSON writes what UnmarshalJSON reads.
-func (d Duration) MarshalJSON() ([]byte, error) { return lapse.Duration(d).MarshalJSON() }
+func (d Duration) MarshalJSON() ([]byte, error) { return strict.Duration(d).MarshalJSON() }
 
 // start is the name of the run's beginning in Absence.Since.
 const start = "start"

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // Unit is what a value is counted in.
@@ -178,7 +178,7 @@ func (v Value) String() string {
 func (u Unit) text(number float64) string {
 	switch u {
 	case Seconds:
-		return lapse.Duration(time.Duration(number * float64(time.Second)).Round(10 * time.Millisecond)).Short()
+		return strict.Duration(time.Duration(number * float64(time.Second)).Round(10 * time.Millisecond)).Short()
 	case Hours:
 		return fmt.Sprintf("%.2f h", number)
 	case Count:

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // heartbeatMissed reports whether the API server has waited for the kubelet while a fault was active.
@@ -42,8 +42,8 @@ func (HeartbeatsStop) Mend(c Container) error { return c.Run("nodestorm-network"
 // follows in the next write. A real 1.34 kubelet is often fast enough to skip the
 // NotReady report; one with a slow runtime, and older ones, are not.
 type KubeletRestarts struct {
-	Down   lapse.Duration `json:"down" want:"positive"`
-	Settle lapse.Duration `json:"settle"`
+	Down   strict.Duration `json:"down" want:"positive"`
+	Settle strict.Duration `json:"settle"`
 }
 
 var _ = anyNode.Add("kubeletRestarts", KubeletRestarts{},

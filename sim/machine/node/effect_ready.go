@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // notReady is what effects have in common that have a living kubelet report Ready=False.
@@ -78,7 +78,7 @@ func (NetworkDown) Mend(c Container) error {
 // Flaps means that the node is NotReady for the first half of every span of some length, and Ready for the second.
 type Flaps struct {
 	notReady
-	Every lapse.Duration `json:"every" want:"positive"`
+	Every strict.Duration `json:"every" want:"positive"`
 }
 
 var _ = anyNode.Add("flaps", Flaps{}, fault.Say("is NotReady for half of every DURATION", "every")).Called("flapping").

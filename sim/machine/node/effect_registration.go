@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // unspoken reports whether the kubelet would have been heard of by now and was not.
@@ -35,7 +35,7 @@ func (NeverRegisters) Mend(c Container) error { return c.Run("nodestorm-network"
 // RegistersLate means that the kubelet is first heard of By later than BootDelay says.
 type RegistersLate struct {
 	early
-	By lapse.Duration `json:"by" want:"positive"`
+	By strict.Duration `json:"by" want:"positive"`
 }
 
 var _ = coming.Add("registersLate", RegistersLate{}, fault.Say("registers DURATION late", "by").At("PERHAPS")).Called("registers late")

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"nodestorm/sim/fault"
-	"nodestorm/sim/time/lapse"
+	"nodestorm/sim/strict"
 )
 
 // Faults are what can go wrong on a node. Their one occasion is the node. A fault is effective once the API server's
@@ -146,7 +146,7 @@ func (early) isEarly() {}
 func PlanOf(f fault.Fault) fault.Plan {
 	plan := fault.Plan{When: f.When, At: f.At, For: f.For}
 	if e, ok := f.Effect.(downs); ok {
-		plan.For = lapse.Duration(e.down())
+		plan.For = strict.Duration(e.down())
 	}
 	return plan
 }

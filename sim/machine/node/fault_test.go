@@ -16,7 +16,6 @@ import (
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/strict"
-	"nodestorm/sim/time/lapse"
 )
 
 // readiness is the history of the readiness of the node a: "+30s" is ready, "-30s" not.
@@ -51,7 +50,7 @@ func pattern(text string) *checker.Pattern {
 
 // of is a fault on a Node, from at on, for so long.
 func of(name string, e fault.Effect, at, lasts time.Duration) fault.Fault {
-	return fault.Fault{Name: name, Effect: e, Plan: fault.Plan{At: lapse.Duration(at), For: lapse.Duration(lasts)}}
+	return fault.Fault{Name: name, Effect: e, Plan: fault.Plan{At: strict.Duration(at), For: strict.Duration(lasts)}}
 }
 
 // when is a fault that waits for a record.
@@ -76,7 +75,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{fault: of("never registers", NeverRegisters{}, 0, 0),
 			effective: 30 * time.Second, cleared: never, registered: "[]"},
-		{fault: of("registers late", RegistersLate{By: lapse.Duration(time.Minute)}, 0, 0),
+		{fault: of("registers late", RegistersLate{By: strict.Duration(time.Minute)}, 0, 0),
 			effective: 30 * time.Second, cleared: 90 * time.Second, readiness: "+1m40s", registered: "[1m30s]"},
 		{fault: of("not ready for a span", NotReady{}, 60*time.Second, 45*time.Second),
 			effective: 90 * time.Second, cleared: 135 * time.Second, readiness: "+40s -1m30s +2m15s", registered: "[30s]"},
@@ -86,12 +85,12 @@ func TestFaults(t *testing.T) {
 			effective: 40 * time.Second, cleared: 60 * time.Second, readiness: "+1m0s", registered: "[30s]"},
 		{fault: of("over before it mattered", NetworkDown{}, 0, 5*time.Second),
 			effective: never, cleared: never, readiness: "+40s", registered: "[30s]"},
-		{fault: of("flapping", Flaps{Every: lapse.Duration(40 * time.Second)}, 60*time.Second, 100*time.Second),
+		{fault: of("flapping", Flaps{Every: strict.Duration(40 * time.Second)}, 60*time.Second, 100*time.Second),
 			effective: 90 * time.Second, cleared: 190 * time.Second,
 			readiness: "+40s -1m30s +1m50s -2m10s +2m30s -2m50s +3m10s", registered: "[30s]"},
-		{fault: of("kubelet restart", KubeletRestarts{Down: lapse.Duration(5 * time.Second), Settle: lapse.Duration(8 * time.Second)}, 124*time.Second, 0),
+		{fault: of("kubelet restart", KubeletRestarts{Down: strict.Duration(5 * time.Second), Settle: strict.Duration(8 * time.Second)}, 124*time.Second, 0),
 			effective: 159 * time.Second, cleared: 167 * time.Second, readiness: "+40s -2m39s +2m47s", registered: "[30s 2m39s]"},
-		{fault: of("kubelet restart that settles at once", KubeletRestarts{Down: lapse.Duration(5 * time.Second)}, 124*time.Second, 0),
+		{fault: of("kubelet restart that settles at once", KubeletRestarts{Down: strict.Duration(5 * time.Second)}, 124*time.Second, 0),
 			effective: 159 * time.Second, cleared: 159 * time.Second, readiness: "+40s -2m39s +2m39s", registered: "[30s 2m39s]"},
 		{fault: of("taint never lifted", TaintStays{Agent: "cilium"}, 0, 0),
 			effective: 120 * time.Second, cleared: never, readiness: "+40s", registered: "[30s]"},
@@ -192,7 +191,7 @@ func TestOnlyAcceptedReportsCount(t *testing.T) {
 func TestLongRestartMissesHeartbeats(t *testing.T) {
 	inWorld(t, 1, nil, func(w *world) {
 		w.boot(Spec{Name: "a", Profile: Profile{Faults: []fault.Fault{
-			of("restart", KubeletRestarts{Down: lapse.Duration(2 * time.Minute), Settle: lapse.Duration(time.Second)}, time.Minute, 0)}}})
+			of("restart", KubeletRestarts{Down: strict.Duration(2 * time.Minute), Settle: strict.Duration(time.Second)}, time.Minute, 0)}}})
 		w.bind("p", "a")
 		w.at(2 * time.Minute)
 		w.markDeleted("p", 30*time.Second)
@@ -237,7 +236,7 @@ func TestKubeletDoesNotCreateItsNodeAgain(t *testing.T) {
 		sameTimes(t, "deleted events", w.when("deleted", "a"), time.Minute)
 		same(t, "stats", w.fleet.Stats(), Stats{Nodes: 1, Registered: 1})
 
-		if err := w.fleet.Inject(on("a", of("restart", KubeletRestarts{Down: lapse.Duration(time.Minute)}, 0, 0))); err != nil {
+		if err := w.fleet.Inject(on("a", of("restart", KubeletRestarts{Down: strict.Duration(time.Minute)}, 0, 0))); err != nil {
 			t.Fatal(err)
 		}
 		w.at(40 * time.Minute)

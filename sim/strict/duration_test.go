@@ -1,15 +1,17 @@
-package lapse
+package strict_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 	"time"
+
+	"nodestorm/sim/strict"
 )
 
 func TestDuration(t *testing.T) {
 	for text, want := range map[string]string{"90s": "1m30s", "3m": "3m0s", "0s": "0s", "-1s": "-1s"} {
-		var d Duration
+		var d strict.Duration
 		if err := json.Unmarshal([]byte(`"`+text+`"`), &d); err != nil {
 			t.Fatal(err)
 		}
@@ -18,23 +20,13 @@ func TestDuration(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"10", `"soon"`, "{}"} {
-		if err := json.Unmarshal([]byte(text), new(Duration)); err == nil || !strings.Contains(err.Error(), `want a duration such as "90s"`) {
+		if err := json.Unmarshal([]byte(text), new(strict.Duration)); err == nil || !strings.Contains(err.Error(), `want a duration such as "90s"`) {
 			t.Errorf("%s: got %v", text, err)
 		}
 	}
 	for d, want := range map[time.Duration]string{time.Hour: "1h", 90 * time.Minute: "1h30m", time.Minute: "1m", 10 * time.Second: "10s", 90 * time.Second: "1m30s"} {
-		if got := Duration(d).Short(); got != want {
+		if got := strict.Duration(d).Short(); got != want {
 			t.Errorf("%v is %s in short, want %s", d, got, want)
 		}
-	}
-}
-
-func TestChecks(t *testing.T) {
-	second := Duration(time.Second)
-	if NotNegative("a", 0) != nil || NotNegative("a", -second) == nil || Positive("a", second) != nil || Positive("a", 0) == nil {
-		t.Error("the limits are wrong")
-	}
-	if err := Positive("delay.by", 0); err.Error() != "field delay.by is 0s: want more than zero" {
-		t.Errorf("got %v", err)
 	}
 }

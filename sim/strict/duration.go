@@ -1,6 +1,4 @@
-// Package lapse is lengths of time as files have them. What the time is of, real or virtual,
-// is for others to say.
-package lapse
+package strict
 
 import (
 	"encoding/json"
@@ -9,7 +7,8 @@ import (
 	"time"
 )
 
-// Duration is a time.Duration that JSON and YAML hold as text such as "90s".
+// Duration is a time.Duration that JSON and YAML hold as text such as "90s". What the time is of, real or virtual, is for
+// others to say.
 type Duration time.Duration
 
 // String is as time.Duration's.
@@ -41,21 +40,5 @@ func (d *Duration) UnmarshalJSON(text []byte) error {
 		return fmt.Errorf("found %q, want a duration such as \"90s\"", s)
 	}
 	*d = Duration(parsed)
-	return nil
-}
-
-// Positive says what is wrong with a field that has to be more than zero.
-func Positive(field string, d Duration) error {
-	if d <= 0 {
-		return fmt.Errorf("field %s is %v: want more than zero", field, d)
-	}
-	return nil
-}
-
-// NotNegative says what is wrong with a field that has to be zero or more.
-func NotNegative(field string, d Duration) error {
-	if d < 0 {
-		return fmt.Errorf("field %s is %v: want zero or more", field, d)
-	}
 	return nil
 }
