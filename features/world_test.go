@@ -10,6 +10,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/sentences"
+	"nodestorm/harness/sentences/validation"
 	"nodestorm/harness/world"
 )
 
@@ -29,7 +30,7 @@ func TestWorldSteps(t *testing.T) {
 		}
 		for _, f := range features {
 			for _, pickle := range f.Pickles {
-				if err := sentences.Check(pickle.Steps, os.DirFS(folder)); err != nil {
+				if err := validation.Steps(pickle.Steps, os.DirFS(folder)); err != nil {
 					t.Errorf("%s: scenario %q: %v", f.Uri, pickle.Name, err)
 				}
 			}

@@ -175,6 +175,18 @@ func TestJudgeIsSmall(t *testing.T) {
 	}
 }
 
+// mostPlayed is how many of our packages the player of steps may import. What steps can say, what is wrong with them and
+// what people read about them are packages below it.
+const mostPlayed = 10
+
+// TestPlayerIsSmall keeps the player of steps apart from the language that they are written in.
+func TestPlayerIsSmall(t *testing.T) {
+	imported := slices.DeleteFunc(listImports(t)["nodestorm/harness/sentences"], func(p string) bool { return roomOf(p) == "" })
+	if len(imported) > mostPlayed || len(imported) < 5 {
+		t.Errorf("harness/sentences imports %d of our packages, want %d at most: %q", len(imported), mostPlayed, imported)
+	}
+}
+
 func needs(imports map[string][]string, p, other string) bool {
 	return first(imports, p, map[string]bool{}, func(p string) bool { return p == other }) != ""
 }

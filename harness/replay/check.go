@@ -13,7 +13,8 @@ import (
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/program/programs"
-	"nodestorm/harness/sentences"
+	"nodestorm/harness/sentences/requirements"
+	"nodestorm/harness/sentences/validation"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/memory"
 	"nodestorm/sim/oneline"
@@ -95,7 +96,7 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	if of := clouds.Named(r.Record.Provider()); of != nil && of.CheckManifest != nil {
 		var given []string
 		if err := r.eachScenario(func(pickle []*messages.PickleStep) error {
-			given = append(given, sentences.Environment(pickle)...)
+			given = append(given, requirements.Environment(pickle)...)
 			return nil
 		}); err != nil {
 			return err
@@ -125,9 +126,9 @@ func (r Request) CheckManifest(ctx context.Context) error {
 func (r Request) checkFlags(ctx context.Context) error {
 	var given, unlisted, env, gates []string
 	err := r.eachScenario(func(pickle []*messages.PickleStep) error {
-		flags, others, err := sentences.Flags(pickle)
-		given, unlisted, env = append(given, flags...), append(unlisted, others...), append(env, sentences.Environment(pickle)...)
-		gates = append(gates, sentences.Gates(pickle)...)
+		flags, others, err := requirements.Flags(pickle)
+		given, unlisted, env = append(given, flags...), append(unlisted, others...), append(env, requirements.Environment(pickle)...)
+		gates = append(gates, requirements.Gates(pickle)...)
 		return err
 	})
 	// mutant: a feature gate that a target does not know is given to it
@@ -199,24 +200,24 @@ func checkGuest(t builds.Target) error {
 func (r Request) CheckSteps() error {
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
 		files := featureFolder(r.Features, r.Record)
-		if err := sentences.Check(pickle, files); err != nil {
+		if err := validation.Steps(pickle, files); err != nil {
 			return err
 		}
-		return r.Record.CheckMade(sentences.Made(pickle, files))
+		return r.Record.CheckMade(validation.Made(pickle, files))
 	})
 }
 
 // checkRoom reports whether this machine has the memory for the nodes that the steps ask for.
 func (r Request) checkRoom() error {
 	// mutant: more nodes are begun with than the machine has memory for
-	return r.eachScenario(func(pickle []*messages.PickleStep) error { return memory.Check(sentences.Nodes(pickle)) })
+	return r.eachScenario(func(pickle []*messages.PickleStep) error { return memory.Check(requirements.Nodes(pickle)) })
 }
 
 // Releases are those that the steps name as parts of the world. It needs Record and
 // Features only.
 func (r Request) Releases() (refs []builds.Ref, err error) {
 	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
-		refs = append(refs, sentences.Releases(pickle)...)
+		refs = append(refs, requirements.Releases(pickle)...)
 		return nil
 	})
 	return refs, err
@@ -226,7 +227,7 @@ func (r Request) Releases() (refs []builds.Ref, err error) {
 // see [steps.Needs]. It needs Record and Features only.
 func (r Request) Needs() (refs []builds.Ref, err error) {
 	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
-		refs = append(refs, sentences.Needs(pickle)...)
+		refs = append(refs, requirements.Builds(pickle)...)
 		return nil
 	})
 	return refs, err

@@ -13,6 +13,7 @@ import (
 	"nodestorm/harness/cloud"
 	"nodestorm/harness/run"
 	"nodestorm/harness/sentences"
+	"nodestorm/harness/sentences/requirements"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/kind"
 	"nodestorm/harness/world/kind/plane"
@@ -130,7 +131,7 @@ func (r Request) checkMachines() error {
 		return fmt.Errorf("--cloud-machines %s: they join a cluster of kind, in real time: want --cluster %s", Containers, Kind)
 	}
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
-		has := cloud.Implied(r.Target.Provider) || sentences.System(pickle) != ""
+		has := cloud.Implied(r.Target.Provider) || requirements.System(pickle) != ""
 		for _, step := range pickle {
 			// mutant: simulated machines' steps are played on containers
 			if simulatedOnly.MatchString(step.Text) {

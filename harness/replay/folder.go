@@ -6,7 +6,8 @@ import (
 	"path"
 	"slices"
 
-	"nodestorm/harness/sentences"
+	"nodestorm/harness/sentences/requirements"
+	"nodestorm/harness/sentences/validation"
 	"nodestorm/scenarios"
 	"nodestorm/scenarios/folder"
 )
@@ -17,9 +18,9 @@ func ReadFolder(name string) *folder.Folder {
 	files := f.Files()
 	for i, s := range f.Scenarios {
 		if s.Record.Bare() {
-			f.Scenarios[i].Record.System = sentences.System(s.Pickle())
+			f.Scenarios[i].Record.System = requirements.System(s.Pickle())
 		}
-		for _, wrong := range sentences.Problems(s.Pickle(), featureFolder(files, s.Record)) {
+		for _, wrong := range validation.Problems(s.Pickle(), featureFolder(files, s.Record)) {
 			if errors.Is(wrong.Err, fs.ErrNotExist) {
 				continue // why there is no such file, the folder says
 			}

@@ -16,6 +16,7 @@ import (
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/acts"
 	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/stepdef"
 	"nodestorm/harness/world"
 	"nodestorm/sim/history"
 	"nodestorm/sim/time/clock"
@@ -117,9 +118,9 @@ func testDeploymentOfADyingWorld(ctx context.Context, t *testing.T, w *world.Wor
 
 // doWhen does what a When says.
 func doWhen(ctx context.Context, s *scene.Scene, text string) error {
-	said, err := resolve(&messages.PickleStep{Type: messages.PickleStepType_ACTION, Text: text}, nil)
+	said, err := stepdef.Find(&messages.PickleStep{Type: messages.PickleStepType_ACTION, Text: text}, nil)
 	if err != nil {
 		return err
 	}
-	return said.act(ctx, s)
+	return act(ctx, s, said)
 }

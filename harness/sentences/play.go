@@ -1,6 +1,6 @@
-// Package sentences gives the sentences of the features their meaning. They are a table of rows, each with its words and
-// what it does: that is done by the world, the target's package and the simulated nodes; what they observe is the
-// history.
+// Package sentences plays the steps of a scenario in a world: each does what its definition says (stepdef), and the
+// history records what came of it. The folders below have the language: its notation, its definitions, what they do,
+// their checks and their reference.
 package sentences
 
 import (
@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/acts"
 	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/stepdef"
 	"nodestorm/sim/history"
 )
 
@@ -35,7 +36,7 @@ type play struct {
 
 // resolved is a step, or what is wrong with it.
 type resolved struct {
-	spoken
+	stepdef.Match
 	err error
 }
 
@@ -70,13 +71,13 @@ func (r Rig) initialize(sc *godog.ScenarioContext) *play {
 		return ctx, nil
 	})
 	sc.Step(`^`, func(ctx context.Context) error {
-		if errors.Is(p.current.err, errUnknown) {
+		if errors.Is(p.current.err, stepdef.ErrUndefined) {
 			return godog.ErrUndefined
 		}
 		if p.current.err != nil {
 			return p.current.err
 		}
-		return p.current.act(ctx, p.Scene)
+		return act(ctx, p.Scene, p.current.Match)
 	})
 	return p
 }
@@ -86,16 +87,16 @@ func (r Rig) initialize(sc *godog.ScenarioContext) *play {
 func (p *play) resolve(steps []*messages.PickleStep) {
 	p.steps = map[string]resolved{}
 	for _, said := range steps {
-		s, err := resolve(said, p.Rig.Beside)
-		p.steps[said.Id] = resolved{s, err}
+		m, err := stepdef.Find(said, p.Rig.Beside)
+		p.steps[said.Id] = resolved{m, err}
 		if err == nil {
-			p.foresee(s, said.Type)
+			p.foresee(m, said.Type)
 		}
 	}
 }
 
-func (p *play) foresee(s spoken, kind messages.PickleStepType) {
-	wants, _ := s.wants() // playing the step says what is wrong
+func (p *play) foresee(m stepdef.Match, kind messages.PickleStepType) {
+	wants, _ := m.Wants() // playing the step says what is wrong
 	for _, program := range wants.Breaks {
 		switch {
 		case programs.Named(program).Way != nil:
@@ -109,12 +110,13 @@ func (p *play) foresee(s spoken, kind messages.PickleStepType) {
 }
 
 // act does what a step says: it waits for its record, makes sure that what it needs is there, and acts or observes.
-func (s spoken) act(ctx context.Context, on *scene.Scene) error {
-	if err := on.Meet(scene.Cluster); err != nil && !s.row.Begins {
+func act(ctx context.Context, on *scene.Scene, m stepdef.Match) error {
+	d := m.Definition
+	if err := on.Meet(scene.Cluster); err != nil && !d.Begins {
 		return err
 	}
-	if s.once != (once{}) {
-		record, err := s.once.record()
+	if m.Waits() {
+		record, err := m.Awaited()
 		if err != nil {
 			return err
 		}
@@ -122,18 +124,18 @@ func (s spoken) act(ctx context.Context, on *scene.Scene) error {
 			return err
 		}
 	}
-	if err := on.Meet(s.row.Needs...); err != nil {
+	if err := on.Meet(d.Needs...); err != nil {
 		return err
 	}
-	if !s.row.Unchecked {
-		if err := s.args.Check(); err != nil {
+	if !d.Unchecked {
+		if err := m.Args.Check(); err != nil {
 			return err
 		}
 	}
-	if s.row.observes == nil {
-		return s.row.Act(ctx, on, s.args)
+	if d.Observes == nil {
+		return d.Act(ctx, on, m.Args)
 	}
-	o, err := s.row.observes.Observation(s.args)
+	o, err := d.Observes.Observation(m.Args)
 	if err != nil {
 		return err
 	}
@@ -158,8 +160,8 @@ func (p *play) record(ctx context.Context, said *godog.Step, s resolved, status 
 		return
 	}
 	outcome := history.Outcome{Role: history.Role(said.Type), Text: said.Text, Status: status.String()}
-	if s.row != nil && s.row.observes != nil {
-		outcome.Quoted = s.args.Quoted
+	if s.Definition != nil && s.Definition.Observes != nil {
+		outcome.Quoted = s.Args.Quoted
 	}
 	if err != nil {
 		outcome.Error = err.Error()

@@ -9,7 +9,7 @@ import (
 
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/run/exit"
-	"nodestorm/harness/sentences"
+	"nodestorm/harness/sentences/reference"
 )
 
 var _ = Commands.Add(console.Write, newSentences)
@@ -22,10 +22,10 @@ func newSentences(e *console.Console) *cobra.Command {
 		Long: `Print the sentences that have all the words: with an example, their arguments, the worlds
 that have them, and what they leave in the history.
 
-` + strings.TrimSpace(sentences.Grammar),
+` + strings.TrimSpace(reference.Grammar),
 		Example: "  nodestorm sentences pod deleted",
 		RunE: func(_ *cobra.Command, words []string) error {
-			found := sentences.Search(words)
+			found := reference.Search(words)
 			if len(found) == 0 {
 				return exit.UsageError(fmt.Errorf("no sentence has the words %s; nodestorm sentences prints all", strings.Join(words, " ")))
 			}
@@ -37,7 +37,7 @@ that have them, and what they leave in the history.
 		},
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 			seen, offer := map[string]bool{}, []string{}
-			for _, s := range sentences.Sentences() {
+			for _, s := range reference.Sentences() {
 				for word := range strings.FieldsSeq(s.Words) {
 					if word = strings.Trim(word, `",:`); len(word) > 3 && strings.HasPrefix(word, begun) && !seen[word] {
 						seen[word] = true
@@ -53,7 +53,7 @@ that have them, and what they leave in the history.
 }
 
 // printSentences writes what each has, and what they are related to.
-func printSentences(w io.Writer, found []sentences.Sentence, words []string) {
+func printSentences(w io.Writer, found []reference.Sentence, words []string) {
 	for _, s := range found {
 		fmt.Fprintf(w, "%s %s\n  example  %s %s\n", s.Role, s.Words, s.Role, s.Example)
 		for _, a := range s.Arguments {
@@ -70,7 +70,7 @@ func printSentences(w io.Writer, found []sentences.Sentence, words []string) {
 		fmt.Fprintln(w)
 	}
 	for _, word := range words {
-		for _, other := range sentences.Related(word) {
+		for _, other := range reference.Related(word) {
 			fmt.Fprintf(w, "see also: nodestorm sentences %s\n", other)
 		}
 	}

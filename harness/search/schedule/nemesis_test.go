@@ -10,7 +10,7 @@ import (
 
 	"github.com/cucumber/godog"
 
-	"nodestorm/harness/sentences"
+	"nodestorm/harness/sentences/validation"
 )
 
 // check reads what godog would play, and checks its steps.
@@ -26,7 +26,7 @@ func check(t *testing.T, s Schedule) string {
 		t.Fatalf("%v:\n%s", err, text)
 	}
 	for _, pickle := range features[0].Pickles {
-		if err := sentences.Check(pickle.Steps, nil); err != nil {
+		if err := validation.Steps(pickle.Steps, nil); err != nil {
 			t.Fatalf("%v:\n%s", err, text)
 		}
 	}

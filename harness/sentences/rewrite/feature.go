@@ -7,7 +7,7 @@ import (
 	gherkin "github.com/cucumber/gherkin/go/v26"
 	messages "github.com/cucumber/messages/go/v21"
 
-	"nodestorm/harness/sentences"
+	"nodestorm/harness/sentences/requirements"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/scenarios"
 )
@@ -42,7 +42,7 @@ func Feature(text []byte) (changes []Change) {
 func cloudsOf(pickles []*messages.Pickle) map[string]string {
 	clouds := map[string]string{}
 	for _, pickle := range pickles {
-		cloud := sentences.System(pickle.Steps)
+		cloud := requirements.System(pickle.Steps)
 		for _, step := range pickle.Steps {
 			id := step.AstNodeIds[0]
 			if other, is := clouds[id]; is && other != cloud {

@@ -1,4 +1,6 @@
-package sentences
+// Package stepdef has the step definitions: one table of all sentences, with what each does or observes, and the lookup of
+// the definition that a step matches. It plays no step and checks none.
+package stepdef
 
 import (
 	"slices"
@@ -62,24 +64,26 @@ func topicOf(program string) Topic {
 	return InCloud
 }
 
-// row is a sentence and its expression; observes is what it states of the history, nil where it acts.
-type row struct {
+// Definition is a sentence and its expression.
+type Definition struct {
 	scene.Sentence
 	*words.Expression
-	observes        *then.Sentence
-	topic           Topic
-	worlds, records string
+	// Observes is what the sentence states of the history, nil where it acts.
+	Observes *then.Sentence
+	Topic    Topic
+	// Worlds are where it has a meaning, Records what it leaves in the history.
+	Worlds, Records string
 }
 
-// rows are those of all sentences, in the order of the groups.
-var rows = sync.OnceValue(func() (all []row) {
+// definitions are those of all sentences, in the order of the groups.
+var definitions = sync.OnceValue(func() (all []Definition) {
 	for _, g := range groups() {
 		for _, s := range g.Rows {
 			e := words.New(s.Words)
 			if s.Table {
 				e = e.Tabled()
 			}
-			all = append(all, row{Sentence: s, Expression: e, topic: g.topic, worlds: g.Worlds, records: g.Records})
+			all = append(all, Definition{Sentence: s, Expression: e, Topic: g.topic, Worlds: g.Worlds, Records: g.Records})
 		}
 		for i, t := range g.Thens {
 			s := scene.Sentence{Role: scene.Then, Words: t.Words}
@@ -87,18 +91,23 @@ var rows = sync.OnceValue(func() (all []row) {
 			if topic == InCluster || topic == OfNodes {
 				topic = Assertions
 			}
-			all = append(all, row{Sentence: s, Expression: words.New(t.Words), observes: &g.Thens[i], topic: topic,
-				worlds: g.Worlds, records: g.Records})
+			all = append(all, Definition{Sentence: s, Expression: words.New(t.Words), Observes: &g.Thens[i], Topic: topic,
+				Worlds: g.Worlds, Records: g.Records})
 		}
 	}
 	return all
 })
 
-// rowsOf are those that can be said in a role.
-var rowsOf = sync.OnceValue(func() map[scene.Role][]row {
-	by := map[scene.Role][]row{}
-	for _, role := range []scene.Role{scene.Given, scene.When, scene.Then} {
-		by[role] = slices.DeleteFunc(slices.Clone(rows()), func(r row) bool { return r.Role&role == 0 })
+// Roles are all roles that steps have.
+var Roles = []scene.Role{scene.Given, scene.When, scene.Then}
+
+// InRole are the definitions of the sentences that can be said in one of Roles. They are shared: do not change them.
+func InRole(role scene.Role) []Definition { return byRole()[role] }
+
+var byRole = sync.OnceValue(func() map[scene.Role][]Definition {
+	by := map[scene.Role][]Definition{}
+	for _, role := range Roles {
+		by[role] = slices.DeleteFunc(slices.Clone(definitions()), func(d Definition) bool { return d.Role&role == 0 })
 	}
 	return by
 })

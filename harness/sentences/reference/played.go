@@ -1,4 +1,4 @@
-package sentences
+package reference
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	messages "github.com/cucumber/messages/go/v21"
 
 	"nodestorm/features"
+	"nodestorm/harness/sentences/stepdef"
 	"nodestorm/scenarios"
 )
 
@@ -72,11 +73,11 @@ func worldsOf() map[string]string {
 }
 
 func note(all map[string]*played, step *messages.PickleStep, world string) {
-	found := find(roles[step.Type], step.Text)
+	found := stepdef.Matches(stepdef.RoleOf(step), step.Text)
 	if len(found) != 1 {
 		return // it waits for a record as well, and is no plain example
 	}
-	key := found[0].row.Expression.Words
+	key := found[0].Definition.Expression.Words
 	if all[key] == nil {
 		all[key] = &played{texts: map[string]int{}, worlds: map[string]bool{}}
 	}
@@ -90,8 +91,8 @@ func note(all map[string]*played, step *messages.PickleStep, world string) {
 const longestExample = 150
 
 // exampleOf is how features say a sentence most often; of what none says, it is made up.
-func (r row) exampleOf() string {
-	if p := playedIn()[r.Expression.Words]; p != nil {
+func exampleOf(d stepdef.Definition) string {
+	if p := playedIn()[d.Expression.Words]; p != nil {
 		texts := slices.DeleteFunc(slices.Collect(maps.Keys(p.texts)), func(text string) bool {
 			return len(text) > longestExample || strings.Contains(text, "$") // which stands for what another step has found
 		})
@@ -101,7 +102,7 @@ func (r row) exampleOf() string {
 			})
 		}
 	}
-	return r.sensible()
+	return sensible(d)
 }
 
 // sensibleName is one that makes sense behind some words.
@@ -126,13 +127,13 @@ var sense = []sensibleName{
 var anyName = regexp.MustCompile(`"web"`)
 
 // sensible is the example that is made of the words, with names that make sense where they stand.
-func (r row) sensible() string {
+func sensible(d stepdef.Definition) string {
 	var text strings.Builder
 	at := 0
-	for _, m := range anyName.FindAllStringIndex(r.Example, -1) {
-		before := r.Example[:m[0]]
+	for _, m := range anyName.FindAllStringIndex(d.Example, -1) {
+		before := d.Example[:m[0]]
 		i := slices.IndexFunc(sense, func(s sensibleName) bool { return s.before.MatchString(before) })
-		text.WriteString(r.Example[at:m[0]])
+		text.WriteString(d.Example[at:m[0]])
 		if i < 0 {
 			text.WriteString(`"web"`)
 		} else {
@@ -140,16 +141,16 @@ func (r row) sensible() string {
 		}
 		at = m[1]
 	}
-	text.WriteString(r.Example[at:])
-	if _, is := r.Match(text.String()); !is {
-		return r.Example
+	text.WriteString(d.Example[at:])
+	if _, is := d.Match(text.String()); !is {
+		return d.Example
 	}
 	return text.String()
 }
 
 // worldsOfPlayed are those in which features say it.
-func (r row) worldsOfPlayed() []string {
-	if p := playedIn()[r.Expression.Words]; p != nil {
+func worldsOfPlayed(d stepdef.Definition) []string {
+	if p := playedIn()[d.Expression.Words]; p != nil {
 		return slices.Sorted(maps.Keys(p.worlds))
 	}
 	return nil

@@ -1,4 +1,4 @@
-package sentences
+package validation
 
 import (
 	"fmt"
@@ -38,26 +38,6 @@ func TestStatementsRefused(t *testing.T) {
 		wrong := Problems([]*messages.PickleStep{{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"}, then}, beside)
 		if len(wrong) != 1 || wrong[0].Step != 1 || !strings.Contains(wrong[0].Err.Error(), test.want) {
 			t.Errorf("%s %s: %v, want %q", test.then, test.quotes, fmt.Sprint(wrong), test.want)
-		}
-	}
-}
-
-// What a step quotes, or the file that it names has, is what is stated.
-func TestQuotedIsStated(t *testing.T) {
-	const text = "never: {source: apo}"
-	files := fstest.MapFS{"s.yaml": {Data: []byte(text)}}
-	for _, step := range []*messages.PickleStep{
-		said(messages.PickleStepType_OUTCOME, "this holds:", text),
-		said(messages.PickleStepType_OUTCOME, "this holds within 5m:", text),
-		said(messages.PickleStepType_OUTCOME, `this holds from the file "s.yaml"`, ""),
-		said(messages.PickleStepType_OUTCOME, `this holds within 5m from the file "s.yaml"`, ""),
-	} {
-		s, err := resolve(step, files)
-		if err != nil || s.args.Quoted != text {
-			t.Fatalf("%s quotes %q (%v)", step.Text, s.args.Quoted, err)
-		}
-		if _, err := s.row.observes.Observation(s.args); err == nil || !strings.Contains(err.Error(), `unknown source "apo"`) {
-			t.Errorf("%s: %v", step.Text, err)
 		}
 	}
 }

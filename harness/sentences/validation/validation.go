@@ -1,4 +1,5 @@
-package sentences
+// Package validation finds what is wrong with the steps of a scenario before anything starts.
+package validation
 
 import (
 	"errors"
@@ -9,17 +10,20 @@ import (
 	"github.com/cucumber/messages/go/v21"
 
 	"nodestorm/harness/run/then"
+	"nodestorm/harness/sentences/acts"
+	"nodestorm/harness/sentences/requirements"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/slips"
+	"nodestorm/harness/sentences/stepdef"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/checker"
 )
 
-// Check finds a step that no sentence matches, a scenario without a cluster, or what a
+// Steps finds a step that no sentence matches, a scenario without a cluster, or what a
 // step quotes and no world could take, before anything starts. beside is the folder of the
 // feature, with the files that the steps name; nil if there is none.
-func Check(steps []*messages.PickleStep, beside fs.FS) error {
+func Steps(steps []*messages.PickleStep, beside fs.FS) error {
 	if len(steps) == 0 {
 		return errors.New("it has no steps")
 	}
@@ -38,7 +42,7 @@ type Problem struct {
 // mostMeant is for how many steps of a scenario it is guessed what they might mean.
 const mostMeant = 20
 
-// Problems are all that Check would find, one after the other, and words that look like slips. These are lint's alone: a rule that
+// Problems are all that Steps would find, one after the other, and words that look like slips. These are lint's alone: a rule that
 // compares spellings can be wrong, and must not keep a scenario from being played.
 func Problems(steps []*messages.PickleStep, beside fs.FS) []Problem {
 	wrong := problems(steps, beside)
@@ -51,21 +55,21 @@ func Problems(steps []*messages.PickleStep, beside fs.FS) []Problem {
 }
 
 func problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
-	feature, made, cloud := &scene.Feature{Beside: beside}, Made(steps, beside), System(steps)
+	feature, made, cloud := &scene.Feature{Beside: beside}, Made(steps, beside), requirements.System(steps)
 	var owes []int // the steps of feature.Owed
 	for i, said := range steps {
-		s, err := resolve(said, beside)
+		m, err := stepdef.Find(said, beside)
 		now, isOld := words.Newer(said.Text, cloud)
 		switch {
 		// mutant: a step with old words is played
 		case isOld:
-			err = fmt.Errorf("its step %q is called %q now: nodestorm lint --fix rewrites it", roles[said.Type].String()+" "+said.Text, now)
-		case errors.Is(err, errUnknown):
+			err = fmt.Errorf("its step %q is called %q now: nodestorm lint --fix rewrites it", stepdef.Said(said), now)
+		case errors.Is(err, stepdef.ErrUndefined):
 			err = unknown(said, len(wrong) < mostMeant)
-		case i == 0 && s.row != nil && !s.row.Begins:
+		case i == 0 && m.Definition != nil && !m.Definition.Begins:
 			err = fmt.Errorf("it begins with %q, and must with a cluster, as in \"Given a cluster\"", said.Text)
 		case err == nil:
-			err = s.check(said.Text, feature, made)
+			err = checkStep(m, said.Text, feature, made)
 		}
 		if err != nil {
 			wrong = append(wrong, Problem{i, err})
@@ -95,25 +99,25 @@ func Made(steps []*messages.PickleStep, beside fs.FS) *checker.Made {
 	return m
 }
 
-// check finds what is wrong with a step of this text, as far as that is known without a world.
-func (s spoken) check(text string, f *scene.Feature, made *checker.Made) error {
-	if s.once != (once{}) {
-		if _, err := s.once.record(); err != nil {
+// checkStep finds what is wrong with a step of this text, as far as that is known without a world.
+func checkStep(m stepdef.Match, text string, f *scene.Feature, made *checker.Made) error {
+	if m.Waits() {
+		if _, err := m.Awaited(); err != nil {
 			return err
 		}
 		f.Awaited = true
 	}
-	if !s.row.Unchecked {
-		if err := s.args.Check(); err != nil {
+	if !m.Definition.Unchecked {
+		if err := m.Args.Check(); err != nil {
 			return err
 		}
 	}
 	switch {
-	case s.row.observes != nil:
-		if s.row.observes.Quotes() && strings.TrimSpace(s.args.Quoted) == "" {
+	case m.Definition.Observes != nil:
+		if m.Definition.Observes.Quotes() && strings.TrimSpace(m.Args.Quoted) == "" {
 			return errors.New("the statement: the text is empty")
 		}
-		o, err := s.row.observes.Observation(s.args)
+		o, err := m.Definition.Observes.Observation(m.Args)
 		if err != nil {
 			return err
 		}
@@ -121,15 +125,15 @@ func (s spoken) check(text string, f *scene.Feature, made *checker.Made) error {
 			return err
 		}
 		return o.CheckMade(made)
-	case s.row.Check != nil:
-		return s.row.Check(f, s.args)
+	case m.Definition.Check != nil:
+		return m.Definition.Check(f, m.Args)
 	}
 	return nil
 }
 
 // unknown says that a step matches nothing, and what it might mean.
 func unknown(said *messages.PickleStep, guess bool) error {
-	wrong := fmt.Sprintf("its step %q matches nothing", roles[said.Type].String()+" "+said.Text)
+	wrong := fmt.Sprintf("its step %q matches nothing", stepdef.Said(said))
 	if guess {
 		if meant := instead(said); meant != "" {
 			wrong += ": " + meant
@@ -140,26 +144,26 @@ func unknown(said *messages.PickleStep, guess bool) error {
 
 // instead says what a step might mean that no sentence matches, or "".
 func instead(said *messages.PickleStep) string {
-	role := roles[said.Type]
+	role := stepdef.RoleOf(said)
 	if words.TooLong(said.Text) {
 		return ""
 	}
-	if action, record, waits := strings.Cut(said.Text, onceWords); waits {
+	if action, record, waits := strings.Cut(said.Text, stepdef.Once); waits {
 		if wrong := wrongRecord(action, strings.TrimSuffix(record, ":")); wrong != "" {
 			return wrong
 		}
 	}
-	for _, other := range []scene.Role{scene.Given, scene.When, scene.Then} {
-		if len(find(other, said.Text)) > 0 {
+	for _, other := range stepdef.Roles {
+		if len(stepdef.Matches(other, said.Text)) > 0 {
 			return fmt.Sprintf("it is a %s, and not a %s", other, role)
 		}
 	}
-	var all []row
+	var all []stepdef.Definition
 	var of []scene.Role
 	var expressions []*words.Expression
-	for _, role := range []scene.Role{scene.Given, scene.When, scene.Then} {
-		for _, r := range rowsOf()[role] {
-			all, of, expressions = append(all, r), append(of, role), append(expressions, r.Expression)
+	for _, role := range stepdef.Roles {
+		for _, d := range stepdef.InRole(role) {
+			all, of, expressions = append(all, d), append(of, role), append(expressions, d.Expression)
 		}
 	}
 	best, found := words.Nearest(said.Text, expressions, func(i int) bool { return of[i] == role })
@@ -175,16 +179,16 @@ func instead(said *messages.PickleStep) string {
 
 // wrongRecord says what is wrong with the record that an action waits for, or "".
 func wrongRecord(action, record string) string {
-	alone, quotes := len(find(scene.When, action)) > 0, len(find(scene.When, action+":")) > 0
+	alone, quotes := len(stepdef.Matches(scene.When, action)) > 0, len(stepdef.Matches(scene.When, action+":")) > 0
 	switch {
 	case !alone && !quotes, then.IsRecord(record):
 		return ""
-	case record != thisRecorded:
+	case record != acts.ThisRecorded:
 		return fmt.Sprintf(`%q is no record to wait for, such as "karpenter" has sent "delete" of "nodes", or "cloud" has recorded `+
 			`"running" of "instances"`, record)
 	case alone:
-		return fmt.Sprintf("the record is quoted below the step, which ends with a colon then: %q", onceWords[1:]+thisRecorded+":")
+		return fmt.Sprintf("the record is quoted below the step, which ends with a colon then: %q", stepdef.Once[1:]+acts.ThisRecorded+":")
 	}
 	return fmt.Sprintf("a step quotes one text, and %q has its own: say %q with the record before it, as a step, or name the record in words",
-		action+":", "When "+thisRecorded+":")
+		action+":", "When "+acts.ThisRecorded+":")
 }

@@ -1,4 +1,4 @@
-package sentences_test
+package validation_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	messages "github.com/cucumber/messages/go/v21"
 
-	"nodestorm/harness/sentences"
+	"nodestorm/harness/sentences/validation"
 )
 
 // User data that no machine can follow is one line before anything starts.
@@ -25,7 +25,7 @@ func TestUserDataCheck(t *testing.T) {
 		{"labels", file("/etc/default/kubelet", "KUBELET_EXTRA_ARGS=--node-labels=a=b=c"), "--node-labels"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err := sentences.Check([]*messages.PickleStep{
+			err := validation.Steps([]*messages.PickleStep{
 				{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"},
 				{Type: messages.PickleStepType_CONTEXT, Text: "servers of the node groups boot with this user data:",
 					Argument: &messages.PickleStepArgument{DocString: &messages.PickleDocString{Content: test.data}}},
@@ -36,7 +36,7 @@ func TestUserDataCheck(t *testing.T) {
 			}
 		})
 	}
-	if err := sentences.Check([]*messages.PickleStep{
+	if err := validation.Steps([]*messages.PickleStep{
 		{Type: messages.PickleStepType_CONTEXT, Text: "a cluster"},
 		{Type: messages.PickleStepType_CONTEXT, Text: "servers of the node groups boot with this user data:"},
 	}, nil); err == nil || !strings.Contains(err.Error(), "want the user data below the step") {

@@ -1,4 +1,4 @@
-package sentences
+package validation
 
 import (
 	"strings"
@@ -6,17 +6,11 @@ import (
 	"testing/fstest"
 
 	messages "github.com/cucumber/messages/go/v21"
+
+	"nodestorm/harness/sentences/stepdef/stepdeftest"
 )
 
 const budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web}\nspec: {maxUnavailable: 0}\n"
-
-func said(role messages.PickleStepType, text, quoted string) *messages.PickleStep {
-	step := &messages.PickleStep{Type: role, Text: text}
-	if quoted != "" {
-		step.Argument = &messages.PickleStepArgument{DocString: &messages.PickleDocString{Content: quoted}}
-	}
-	return step
-}
 
 // What a step quotes is looked at before anything starts. An empty want is right.
 func TestQuoted(t *testing.T) {
@@ -26,7 +20,7 @@ func TestQuoted(t *testing.T) {
 	pool := "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\n"
 	files := fstest.MapFS{"budget.yaml": {Data: []byte(budget)}, "patch.yaml": {Data: []byte("spec: {maxUnavailable: 1}")}}
 	step := func(role messages.PickleStepType, text, quoted string) []*messages.PickleStep {
-		return []*messages.PickleStep{said(role, text, quoted)}
+		return []*messages.PickleStep{stepdeftest.Step(role, text, quoted)}
 	}
 	for _, test := range []struct {
 		steps []*messages.PickleStep
@@ -40,10 +34,10 @@ func TestQuoted(t *testing.T) {
 		{step(given, "these objects:", strings.ReplaceAll(budget, "maxUn", "maxun")), `unknown field "spec.maxunavailable"`},
 		{step(given, "these objects:", thing), "no kind Thing of example.com/v1 yet: put its CustomResourceDefinition before it"},
 		{step(given, "these objects:", thing+"---\n"+crd), ""},
-		{append(step(given, "these objects:", crd), said(when, "these objects are created:", thing)), ""},
+		{append(step(given, "these objects:", crd), stepdeftest.Step(when, "these objects are created:", thing)), ""},
 		{step(given, "these objects:", pool), `say "Given Karpenter" before`},
-		{append(step(given, "Karpenter", ""), said(given, "these objects:", pool)), ""},
-		{append(step(given, "Karpenter", ""), said(given, "these objects:",
+		{append(step(given, "Karpenter", ""), stepdeftest.Step(given, "these objects:", pool)), ""},
+		{append(step(given, "Karpenter", ""), stepdeftest.Step(given, "these objects:",
 			"apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n")), "want kind KWOKNodeClass"},
 		{step(when, "these objects are created:", budget), ""},
 		{step(when, `these objects from the file "budget.yaml" are applied`, ""), ""},
@@ -56,7 +50,7 @@ func TestQuoted(t *testing.T) {
 		{step(when, `"PodDisruptionBudget/web" is deleted once the cloud is there`, ""), `"the cloud is there" is no record to wait for`},
 		{step(when, `these objects are created once this is recorded:`, budget),
 			`a step quotes one text, and "these objects are created:" has its own: say "When this is recorded:" with the record before it`},
-		{append(step(when, "this is recorded:", "{source: api, verb: delete, resource: nodes}"), said(when, `these objects are created:`,
+		{append(step(when, "this is recorded:", "{source: api, verb: delete, resource: nodes}"), stepdeftest.Step(when, `these objects are created:`,
 			budget)), ""},
 		{step(when, `these objects from the file "budget.yaml" are applied once this is recorded:`,
 			"{source: api, verb: delete, resource: nodes}"), ""},
@@ -66,14 +60,14 @@ func TestQuoted(t *testing.T) {
 		{step(when, `"PodDisruptionBudget/web" is deleted once this is recorded:`, "{source: api, verb: delete, kind: nodes}"),
 			`unknown field "kind"`},
 		{step(when, "the target is killed", ""), "the target does not run yet"},
-		{append(step(given, "Karpenter", ""), said(when, `the target is restarted once "karpenter" has sent "create" of "nodeclaims"`, "")), ""},
+		{append(step(given, "Karpenter", ""), stepdeftest.Step(when, `the target is restarted once "karpenter" has sent "create" of "nodeclaims"`, "")), ""},
 		{step(when, `"PodDisruptonBudget/web" is deleted`, ""), `did you mean "PodDisruptionBudget"?`},
 		{step(when, `"Node/$name" is deleted`, ""), "$name stands for the name in a record"},
 		{step(when, `the simulated node "$name" is NotReady, for 1m`, ""), "$name stands for the name in a record"},
 		{append(step(given, `Karpenter has initialized a Node, and 2m have passed since the first NodeClaim was created`, ""),
-			said(when, `the simulated node "$name" is NotReady, for 1m`, "")), ""},
+			stepdeftest.Step(when, `the simulated node "$name" is NotReady, for 1m`, "")), ""},
 		{step(when, `"Node/$name" is deleted once "karpenter" has sent "create" of "nodes"`, ""), ""},
-		{append(step(when, `"karpenter" has sent "create" of "nodes"`, ""), said(when, `"Node/$name" is deleted`, "")), ""},
+		{append(step(when, `"karpenter" has sent "create" of "nodes"`, ""), stepdeftest.Step(when, `"Node/$name" is deleted`, "")), ""},
 		{step(when, `"pdb/web" is patched with:`, "spec: {maxUnavailable: 1}"), ""},
 		{step(when, `"pdb/web" is patched with:`, "1"), "it is no patch"},
 		{step(when, `"pdb/web" is patched from the file "patch.yaml"`, ""), ""},
@@ -82,8 +76,8 @@ func TestQuoted(t *testing.T) {
 		{step(when, `"Deployment/web" is annotated "a=b c"`, ""), ""},
 		{step(when, `a pod "web" that requests 1 CPU is created once "node" has recorded "ready" of "nodes"`, ""), ""},
 	} {
-		steps := append([]*messages.PickleStep{said(given, "a cluster", "")}, test.steps...)
-		err := Check(steps, files)
+		steps := append([]*messages.PickleStep{stepdeftest.Step(given, "a cluster", "")}, test.steps...)
+		err := Steps(steps, files)
 		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%s: %v, want %q", test.steps[len(test.steps)-1].Text, err, test.want)
 		}
@@ -122,11 +116,11 @@ func TestSettings(t *testing.T) {
 		{"the target has the environment variables:", []string{"CAPI-GROUP|x"}, "is no environment variable"},
 		{"the target has the environment variables:", []string{"A|x", "A|y"}, "A is there twice"},
 	} {
-		step := said(messages.PickleStepType_CONTEXT, test.text, "")
+		step := stepdeftest.Step(messages.PickleStepType_CONTEXT, test.text, "")
 		if test.rows != nil {
 			step.Argument = tableOf(test.rows...)
 		}
-		err := Check([]*messages.PickleStep{said(messages.PickleStepType_CONTEXT, "a cluster", ""), step}, nil)
+		err := Steps([]*messages.PickleStep{stepdeftest.Step(messages.PickleStepType_CONTEXT, "a cluster", ""), step}, nil)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s %v: %v, want %q", test.text, test.rows, err, test.want)
 		}

@@ -1,4 +1,5 @@
-package sentences
+// Package reference has the sentences for people: the pages of the reference about steps, and the search for sentences.
+package reference
 
 import (
 	"cmp"
@@ -10,6 +11,7 @@ import (
 
 	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/harness/sentences/breaks"
+	"nodestorm/harness/sentences/stepdef"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/sim/machine/cri"
 	"nodestorm/sim/machine/node"
@@ -73,17 +75,17 @@ machines, and about labels of a Node, ask the world itself: they are taken as re
 
 // topics are the pages, each with a sentence on what it has.
 var topics = []struct {
-	topic        Topic
+	topic        stepdef.Topic
 	title, about string
 }{
-	{InCluster, "Cluster and objects", "The cluster, objects, events to wait for, programs that end and start."},
-	{OfNodes, "Nodes and kubelets", "Servers and machines with real and simulated kubelets, and simulated nodes that come and go."},
-	{InCloud, "Clouds", "Clouds, their servers and instances, cloud controller managers, and installations on a vSphere."},
-	{OfFaults, "Faults", "What breaks: calls to the API server and to the cloud, servers, nodes, kubelets, machines."},
+	{stepdef.InCluster, "Cluster and objects", "The cluster, objects, events to wait for, programs that end and start."},
+	{stepdef.OfNodes, "Nodes and kubelets", "Servers and machines with real and simulated kubelets, and simulated nodes that come and go."},
+	{stepdef.InCloud, "Clouds", "Clouds, their servers and instances, cloud controller managers, and installations on a vSphere."},
+	{stepdef.OfFaults, "Faults", "What breaks: calls to the API server and to the cloud, servers, nodes, kubelets, machines."},
 	{"karpenter", "Karpenter", "Karpenter, its NodePools, and machines with real kubelets."},
 	{"cluster-autoscaler", "Cluster Autoscaler", "Cluster Autoscaler, its flags and node groups."},
 	{"cluster-api", "Cluster API", "Cluster API with its machines, and Cluster Autoscaler for it."},
-	{Assertions, "Assertions", "What any world can be asked: pods, Nodes, events, values and statements."},
+	{stepdef.Assertions, "Assertions", "What any world can be asked: pods, Nodes, events, values and statements."},
 }
 
 const written = "<!-- written by make reference -->"
@@ -109,7 +111,7 @@ func overview() string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "# Steps of a feature\n\n%s\n\nEvery step leaves an event of the source `step`. `nodestorm sentences WORD` prints the "+
 		"same.\n\n| page | steps | about |\n|---|---|---|\n", written)
-	count := map[Topic]int{}
+	count := map[stepdef.Topic]int{}
 	for _, s := range inBothRoles() {
 		count[s.Topic]++
 	}
@@ -136,7 +138,7 @@ func overview() string {
 	return page.String()
 }
 
-func topicPage(topic Topic, title, about string) string {
+func topicPage(topic stepdef.Topic, title, about string) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "# %s\n\n%s\n\n%s\n", title, written, wrapped(about+" Arguments are in [steps](README.md).", ""))
 	heading := ""

@@ -1,4 +1,4 @@
-package sentences
+package reference
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/stepdef"
 	"nodestorm/harness/sentences/words"
 )
 
@@ -20,7 +21,7 @@ type Sentence struct {
 	// it is none.
 	Stands string `json:"stands,omitempty"`
 	// Topic is its page in the reference.
-	Topic Topic `json:"topic"`
+	Topic stepdef.Topic `json:"topic"`
 	// Worlds are where it has a meaning, Played those of features that say it, and Records what it leaves in the history.
 	Worlds  string   `json:"worlds"`
 	Played  []string `json:"played,omitempty"`
@@ -31,30 +32,30 @@ type Sentence struct {
 func Sentences() []Sentence { return slices.Clone(sentences()) }
 
 var sentences = sync.OnceValue(func() (all []Sentence) {
-	for _, role := range []scene.Role{scene.Given, scene.When, scene.Then} {
-		for _, r := range rowsOf()[role] {
-			all = append(all, r.sentence(role))
+	for _, role := range stepdef.Roles {
+		for _, d := range stepdef.InRole(role) {
+			all = append(all, sentenceOf(d, role))
 		}
 	}
 	return all
 })
 
-func (r row) sentence(role scene.Role) Sentence {
+func sentenceOf(d stepdef.Definition, role scene.Role) Sentence {
 	s := Sentence{
-		Role: role.String(), Words: r.Expression.Words, Example: r.exampleOf(), Arguments: r.Arguments, Topic: r.topic,
-		Worlds: r.worldsOfNeeds(), Played: r.worldsOfPlayed(), Records: r.records,
+		Role: role.String(), Words: d.Expression.Words, Example: exampleOf(d), Arguments: d.Arguments, Topic: d.Topic,
+		Worlds: worldsOfNeeds(d), Played: worldsOfPlayed(d), Records: d.Records,
 	}
-	if r.observes != nil && r.observes.Holds != "" {
-		args, _ := r.Match(s.Example)
-		s.Stands = r.observes.With(args.Texts())
+	if d.Observes != nil && d.Observes.Holds != "" {
+		args, _ := d.Match(s.Example)
+		s.Stands = d.Observes.With(args.Texts())
 	}
 	return s
 }
 
 // worldsOfNeeds are where a sentence has a meaning: those of what it needs, or else those that its group is for.
-func (r row) worldsOfNeeds() string {
+func worldsOfNeeds(d stepdef.Definition) string {
 	var all []string
-	for _, need := range r.Needs {
+	for _, need := range d.Needs {
 		givens := need.Missing.Givens()
 		if slices.Equal(givens, []string{"a cluster"}) { // which all have
 			continue
@@ -68,7 +69,7 @@ func (r row) worldsOfNeeds() string {
 		all = append(all, givens...)
 	}
 	if len(all) == 0 {
-		return r.worlds
+		return d.Worlds
 	}
 	return "after " + strings.Join(all, " and ")
 }

@@ -1,4 +1,6 @@
-package sentences
+// Package requirements has what the steps of a scenario demand before its world is there: of its target, of the store of
+// builds and of the machine. It reads the steps alone, and no file beside the feature.
+package requirements
 
 import (
 	"math"
@@ -8,22 +10,15 @@ import (
 	"nodestorm/harness/builds"
 	clouds "nodestorm/harness/cloud/all"
 	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/stepdef"
 )
-
-// wants are what has to be known of a step before its world is there.
-func (s spoken) wants() (scene.Wants, error) {
-	if s.row == nil || s.row.Wants == nil {
-		return scene.Wants{}, nil
-	}
-	return s.row.Wants(s.args)
-}
 
 // eachWants goes through what steps want, and what is wrong with that. What is beside the feature is left out: no
 // file has any of it.
 func eachWants(steps []*messages.PickleStep, do func(scene.Wants, error)) {
 	for _, said := range steps {
-		s, _ := resolve(said, nil)
-		do(s.wants())
+		m, _ := stepdef.Find(said, nil)
+		do(m.Wants())
 	}
 }
 
@@ -44,9 +39,9 @@ func Releases(steps []*messages.PickleStep) (refs []builds.Ref) {
 	return refs
 }
 
-// Needs are the builds that the steps take out of the store: the releases that they name, and
+// Builds are those that the steps take out of the store: the releases that they name, and
 // parts of ours, which those of Rig.With can stand in for.
-func Needs(steps []*messages.PickleStep) []builds.Ref {
+func Builds(steps []*messages.PickleStep) []builds.Ref {
 	refs := Releases(steps)
 	eachWants(steps, func(w scene.Wants, _ error) { refs = append(refs, w.Parts...) })
 	return refs
