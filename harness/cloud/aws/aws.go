@@ -19,6 +19,7 @@ import (
 	"nodestorm/fakecloud/aws/ec2"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cloud/machines"
+	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/world"
 )
 
@@ -38,6 +39,7 @@ const (
 // Region is the account in its region.
 type Region struct {
 	*fakecloud.Cloud
+	scene.NoGroups
 	world      *world.World
 	id, secret string // of the key that programs have
 }

@@ -7,14 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cloud"
 	"nodestorm/harness/cloud/live"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
-	"nodestorm/sim/machine/node"
 )
 
 // Kind is that of an account of AWS.
@@ -60,35 +58,12 @@ func start(ctx context.Context, s *scene.Scene) error {
 	if len(s.Settings.Types) > 0 {
 		return errors.New("an AWS region has AWS's own instance types, and no others")
 	}
-	on := s.Setting()
-	on.Kubelets = s.LaunchedKubelets
-	on.Profile = func(fakecloud.Instance) node.Profile {
-		p := s.Boots.Next()
-		p.BootDelay = 0 // the type's
-		if s.Boots.Register > 0 {
-			p.BootDelay = max(s.Boots.Register-launchTakes, time.Millisecond)
-		}
-		return p
-	}
-	r, err := Start(ctx, on)
+	r, err := Start(ctx, s.LaunchSetting(launchTakes))
 	if err != nil {
 		return err
 	}
 	s.Cloud = r
 	return nil
-}
-
-// Cluster Autoscaler does not have this cloud yet, whose node groups are Auto Scaling's.
-
-func (*Region) Group(_ context.Context, _ *scene.Scene, g scene.Group) error {
-	if len(g.Options) > 0 {
-		return scene.ErrOptions
-	}
-	return scene.AnyCloud.Missing
-}
-
-func (*Region) Reach(context.Context, *scene.Scene) (scene.Reach, error) {
-	return scene.Reach{}, scene.AnyCloud.Missing
 }
 
 // RemoveNodes is done already, see machines.StandIn.

@@ -19,6 +19,7 @@ import (
 	"nodestorm/fakecloud/jsonapi"
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/sentences/scene"
 )
 
 // Name is what builds call it that have its provider.
@@ -38,6 +39,7 @@ var rights []byte
 // Cloud is one that is being served.
 type Cloud struct {
 	*fakecloud.Cloud
+	scene.NoGroups
 	server *fakecloud.Server
 	token  string
 }
@@ -70,12 +72,6 @@ func (c *Cloud) Environment() []string {
 
 // Values of the chart say nothing of the cloud.
 func (*Cloud) Values() map[string]any { return nil }
-
-// bootDelay is how long an instance takes from running to its registration, which comes so long after its
-// launch.
-func bootDelay(registration time.Duration) time.Duration {
-	return max(registration-2*launchTakes, time.Millisecond)
-}
 
 // CRDs are those of the node classes.
 func (c *Cloud) CRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/instanceapi"
 	"nodestorm/harness/cloud"
 	"nodestorm/harness/cloud/live"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
-	"nodestorm/sim/machine/node"
 	"nodestorm/sim/oneline"
 )
 
@@ -47,36 +45,10 @@ func start(ctx context.Context, s *scene.Scene) error {
 	if len(s.Settings.Types) > 0 {
 		return errors.New("a cloud of instances has types of its own: those of Karpenter's provider kwok")
 	}
-	// instanceProfile is that of "machines that register …".
-	instanceProfile := func(fakecloud.Instance) node.Profile {
-		p := s.Boots.Next()
-		p.BootDelay = 0 // the type's
-		if s.Boots.Register > 0 {
-			p.BootDelay = bootDelay(s.Boots.Register)
-		}
-		return p
-	}
-	on := s.Setting()
-	on.Profile, on.Kubelets = instanceProfile, s.LaunchedKubelets
-	c, err := Start(ctx, on)
+	c, err := Start(ctx, s.LaunchSetting(2*launchTakes))
 	if err != nil {
 		return err
 	}
 	s.Cloud = c
 	return nil
 }
-
-// Cluster Autoscaler does not know this cloud, which has no node groups.
-
-func (*Cloud) Group(_ context.Context, _ *scene.Scene, g scene.Group) error {
-	if len(g.Options) > 0 {
-		return scene.ErrOptions
-	}
-	return scene.AnyCloud.Missing
-}
-
-func (*Cloud) Reach(context.Context, *scene.Scene) (scene.Reach, error) {
-	return scene.Reach{}, scene.AnyCloud.Missing
-}
-
-func (*Cloud) RemoveNodes(context.Context, *scene.Scene) error { return scene.AnyCloud.Missing }

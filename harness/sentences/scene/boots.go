@@ -78,6 +78,22 @@ func (s *Scene) LaunchedKubelets(fakecloud.Instance) *kubelet.Machines {
 	return s.Kubelets
 }
 
+// LaunchSetting is the Setting of a cloud whose instances Karpenter launches, each of which takes so long from its launch to
+// its boot.
+func (s *Scene) LaunchSetting(launch time.Duration) machines.Setting {
+	on := s.Setting()
+	on.Kubelets = s.LaunchedKubelets
+	on.Profile = func(fakecloud.Instance) node.Profile {
+		p := s.Boots.Next()
+		p.BootDelay = 0 // the type's
+		if s.Boots.Register > 0 {
+			p.BootDelay = max(s.Boots.Register-launch, time.Millisecond)
+		}
+		return p
+	}
+	return on
+}
+
 // SystemNode has a Node that is for system pods only.
 func (s *Scene) SystemNode(ctx context.Context, name, providerID string) error {
 	profile := node.DefaultProfile()

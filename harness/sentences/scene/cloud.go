@@ -24,6 +24,23 @@ type Cloud interface {
 	RemoveNodes(context.Context, *Scene) error
 }
 
+// NoGroups is embedded by clouds that have no node groups, and that Cluster Autoscaler does not know.
+type NoGroups struct{}
+
+// Group implements Cloud: there can be none.
+func (NoGroups) Group(_ context.Context, _ *Scene, g Group) error {
+	if len(g.Options) > 0 {
+		return ErrOptions
+	}
+	return AnyCloud.Missing
+}
+
+// Reach implements Cloud: there is no way.
+func (NoGroups) Reach(context.Context, *Scene) (Reach, error) { return Reach{}, AnyCloud.Missing }
+
+// RemoveNodes implements Cloud: only steps about Cluster Autoscaler ask for it.
+func (NoGroups) RemoveNodes(context.Context, *Scene) error { return AnyCloud.Missing }
+
 // Booter is a cloud that has machines of no group: each becomes a Node of that name.
 type Booter interface {
 	Boot(*Scene, Node) error
