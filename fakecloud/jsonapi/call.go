@@ -14,6 +14,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/httpfault"
 	"nodestorm/sim/history"
 )
 
@@ -51,7 +52,7 @@ func (cfg Config) serve(op Operation, others *history.Strangers, w http.Response
 	c.Body = body
 	c.identify()
 	if hit := c.Cloud.Faults().First(cloudfault.Before, c.Match); hit != nil {
-		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(&struck{Call: c, w: w, hit: hit}) {
+		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(c.struckBy(hit, w)) {
 			return
 		}
 	}
@@ -66,12 +67,13 @@ func (cfg Config) serve(op Operation, others *history.Strangers, w http.Response
 		return
 	}
 	if hit := c.Cloud.Faults().First(cloudfault.After, c.Match); hit != nil {
-		by := &struck{Call: c, w: w, hit: hit, reply: reply}
+		by := c.struckBy(hit, w)
+		by.Reply = reply
 		hit.Effect.(cloudfault.AfterCall).AfterCall(by)
-		if by.answered {
+		if by.Answered {
 			return
 		}
-		reply = by.reply
+		reply = by.Reply
 	}
 	c.write(w, status, reply, nil)
 }
@@ -94,60 +96,32 @@ func (c *Call) identify() {
 
 // struck is a call that a fault acts on.
 type struck struct {
-	*Call
-	w     http.ResponseWriter
-	hit   *cloudfault.Hit
-	reply any
-	// answered is that there is nothing more to write.
-	answered bool
+	httpfault.Call
+	of *Call
 }
 
-// Refuse implements cloudfault.Caller and cloudfault.Reply.
-func (c *struck) Refuse(e cloudfault.Refuse) {
-	c.hit.Effective()
-	c.answered = true
-	if e.Code == "" {
-		c.record(e.Status, "")
-		http.Error(c.w, cmp.Or(e.Message, http.StatusText(e.Status)), e.Status)
-		return
-	}
-	c.fail(c.w, e.Status, fakecloud.Errorf(e.Code, "%s", cmp.Or(e.Message, strings.ReplaceAll(e.Code, "_", " "))))
+func (c *Call) struckBy(hit *cloudfault.Hit, w http.ResponseWriter) *struck {
+	return &struck{of: c, Call: httpfault.Call{
+		Hit: hit, Writer: w, Client: c.Request, Clock: c.Cloud.Clock(), Recorded: c.record,
+		Refused: func(e cloudfault.Refuse) {
+			c.fail(w, e.Status, fakecloud.Errorf(e.Code, "%s", cmp.Or(e.Message, strings.ReplaceAll(e.Code, "_", " "))))
+		},
+	}}
 }
 
 // RateLimit implements cloudfault.Caller.
 func (c *struck) RateLimit(time.Duration) {
-	c.hit.Effective()
-	c.fail(c.w, 0, fakecloud.Errorf("rate_limit_exceeded", "too many calls"))
-}
-
-// Hang implements cloudfault.Caller.
-func (c *struck) Hang() { c.Lose(true) }
-
-// Delay implements cloudfault.Caller. The call is carried out, whether or not its client still waits.
-func (c *struck) Delay(by time.Duration) {
-	timer := c.Cloud.Clock().NewTimer(by)
-	defer timer.Stop()
-	<-timer.C()
-	c.hit.Effective()
-}
-
-// Lose implements cloudfault.Reply.
-func (c *struck) Lose(hang bool) {
-	c.hit.Effective()
-	c.record(0, "")
-	if hang {
-		<-c.Request.Context().Done()
-	}
-	panic(http.ErrAbortHandler)
+	c.Hit.Effective()
+	c.of.fail(c.Writer, 0, fakecloud.Errorf("rate_limit_exceeded", "too many calls"))
 }
 
 // Alter implements cloudfault.Reply.
 func (c *struck) Alter(change func(map[string]any) bool) {
 	var body map[string]any
-	is, err := json.Marshal(c.reply)
+	is, err := json.Marshal(c.Reply)
 	if err == nil && json.Unmarshal(is, &body) == nil && change(body) {
-		c.hit.Effective()
-		c.reply = body
+		c.Hit.Effective()
+		c.Reply = body
 	}
 }
 

@@ -180,7 +180,7 @@ func (c *Call) carryOut(w http.ResponseWriter, in any) {
 	calls := c.matches()
 	c.Match = calls[0]
 	if hit := c.Cloud.Faults().First(cloudfault.Before, calls...); hit != nil {
-		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(&struck{Call: c, w: w, hit: hit}) {
+		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(c.struckBy(hit, w)) {
 			return
 		}
 	}
@@ -190,12 +190,13 @@ func (c *Call) carryOut(w http.ResponseWriter, in any) {
 		return
 	}
 	if hit := c.Cloud.Faults().First(cloudfault.After, calls...); hit != nil {
-		by := &struck{Call: c, w: w, hit: hit, reply: out}
+		by := c.struckBy(hit, w)
+		by.Reply = out
 		hit.Effect.(cloudfault.AfterCall).AfterCall(by)
-		if by.answered {
+		if by.Answered {
 			return
 		}
-		out = by.reply
+		out = by.Reply
 	}
 	c.answer(w, out)
 }

@@ -7,27 +7,22 @@ import (
 
 	"nodestorm/fakecloud/aws/wire"
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/httpfault"
 )
 
 // struck is a call that a fault acts on.
 type struck struct {
-	*Call
-	w        http.ResponseWriter
-	hit      *cloudfault.Hit
-	reply    any
-	answered bool
+	httpfault.Call
+	of *Call
 }
 
-// Refuse implements cloudfault.Caller and cloudfault.Reply.
-func (c *struck) Refuse(e cloudfault.Refuse) {
-	c.hit.Effective()
-	c.answered = true
-	if e.Code == "" {
-		c.record(e.Status, "")
-		http.Error(c.w, cmp.Or(e.Message, http.StatusText(e.Status)), e.Status)
-		return
-	}
-	c.fail(c.w, &wire.Error{Status: e.Status, Code: e.Code, Message: cmp.Or(e.Message, Message(e.Code))})
+func (c *Call) struckBy(hit *cloudfault.Hit, w http.ResponseWriter) *struck {
+	return &struck{of: c, Call: httpfault.Call{
+		Hit: hit, Writer: w, Client: c.Request, Clock: c.Cloud.Clock(), Recorded: c.record,
+		Refused: func(e cloudfault.Refuse) {
+			c.fail(w, &wire.Error{Status: e.Status, Code: e.Code, Message: cmp.Or(e.Message, Message(e.Code))})
+		},
+	}}
 }
 
 // throttled are the errors of a spent rate limit, by protocol; of others it is that of JSON.
@@ -35,38 +30,17 @@ var throttled = map[wire.Protocol]string{wire.EC2Query: "RequestLimitExceeded", 
 
 // RateLimit implements cloudfault.Caller. AWS does not say when the limit is full again.
 func (c *struck) RateLimit(time.Duration) {
-	c.hit.Effective()
-	code := cmp.Or(throttled[c.Service.Protocol], "ThrottlingException")
-	c.fail(c.w, wire.Errorf(code, "%s", Message(code)))
-}
-
-// Hang implements cloudfault.Caller.
-func (c *struck) Hang() { c.Lose(true) }
-
-// Delay implements cloudfault.Caller. A client may not wait for so long; the call is carried out all the same.
-func (c *struck) Delay(by time.Duration) {
-	timer := c.Cloud.Clock().NewTimer(by)
-	defer timer.Stop()
-	<-timer.C()
-	c.hit.Effective()
-}
-
-// Lose implements cloudfault.Reply.
-func (c *struck) Lose(hang bool) {
-	c.hit.Effective()
-	c.record(0, "")
-	if hang {
-		<-c.Request.Context().Done()
-	}
-	panic(http.ErrAbortHandler)
+	c.Hit.Effective()
+	code := cmp.Or(throttled[c.of.Service.Protocol], "ThrottlingException")
+	c.of.fail(c.Writer, wire.Errorf(code, "%s", Message(code)))
 }
 
 // Alter implements cloudfault.Reply.
 func (c *struck) Alter(change func(map[string]any) bool) {
-	body, is := wire.Tree(c.Service.Protocol, c.reply).(map[string]any)
+	body, is := wire.Tree(c.of.Service.Protocol, c.Reply).(map[string]any)
 	if is && change(body) {
-		c.hit.Effective()
-		c.reply = body
+		c.Hit.Effective()
+		c.Reply = body
 	}
 }
 

@@ -149,7 +149,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.Calls = c.about()
 	if hit := h.Cloud.Faults().First(cloudfault.Before, c.Calls...); hit != nil {
-		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(&struck{Call: c, w: w, hit: hit, came: now}) {
+		by := c.struckBy(hit, w)
+		by.came = now
+		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(by) {
 			return
 		}
 	}
@@ -159,9 +161,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply := c.do()
 	if reply.err == nil {
 		if hit := h.Cloud.Faults().First(cloudfault.After, c.Calls...); hit != nil {
-			by := &struck{Call: c, w: w, hit: hit, reply: &reply}
+			by := c.struckBy(hit, w)
+			by.reply = &reply
 			hit.Effect.(cloudfault.AfterCall).AfterCall(by)
-			if by.answered {
+			if by.Answered {
 				return
 			}
 		}

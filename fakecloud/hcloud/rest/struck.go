@@ -8,59 +8,49 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/httpfault"
 )
 
 // struck is a call that a fault acts on, before it or on its reply.
 type struck struct {
-	*Call
-	w     http.ResponseWriter
-	hit   *cloudfault.Hit
+	httpfault.Call
+	of    *Call
 	came  time.Time
 	reply *reply
-	// answered is that there is nothing more to write.
-	answered bool
+}
+
+func (c *Call) struckBy(hit *cloudfault.Hit, w http.ResponseWriter) *struck {
+	return &struck{of: c, Call: httpfault.Call{Hit: hit, Writer: w, Client: c.Request, Clock: c.h.Cloud.Clock(),
+		Recorded: func(status int, _ string) { c.record(status) }}}
 }
 
 // Refuse implements cloudfault.Caller and cloudfault.Reply.
 func (c *struck) Refuse(e cloudfault.Refuse) {
-	c.hit.Effective()
-	c.answered = true
+	c.Hit.Effective()
+	c.Answered = true
 	if e.Code == "" {
-		http.Error(c.w, cmp.Or(e.Message, http.StatusText(e.Status)), e.Status)
+		http.Error(c.Writer, cmp.Or(e.Message, http.StatusText(e.Status)), e.Status)
 		return
 	}
-	c.failWith(c.w, e.Status, fakecloud.Errorf(e.Code, "%s", messageOf(e.Code, e.Message)))
+	c.of.failWith(c.Writer, e.Status, fakecloud.Errorf(e.Code, "%s", messageOf(e.Code, e.Message)))
 }
 
 // RateLimit implements cloudfault.Caller.
 func (c *struck) RateLimit(reset time.Duration) {
-	c.hit.Effective()
-	spent(c.w.Header(), c.came.Add(reset))
-	c.fail(c.w, fakecloud.Errorf("rate_limit_exceeded", "limit of 3600 requests per hour reached"))
+	c.Hit.Effective()
+	spent(c.Writer.Header(), c.came.Add(reset))
+	c.of.fail(c.Writer, fakecloud.Errorf("rate_limit_exceeded", "limit of 3600 requests per hour reached"))
 }
 
-// Hang implements cloudfault.Caller.
-func (c *struck) Hang() { c.Lose(true) }
-
-// Delay implements cloudfault.Caller. A client may not wait for so long.
+// Delay implements cloudfault.Caller. A client may not wait for so long: then it is over.
 func (c *struck) Delay(by time.Duration) {
-	timer := c.h.Cloud.Clock().NewTimer(by)
+	timer := c.Clock.NewTimer(by)
 	defer timer.Stop()
 	select {
 	case <-timer.C():
-	case <-c.Request.Context().Done():
+	case <-c.Client.Context().Done():
 	}
-	c.hit.Effective()
-}
-
-// Lose implements cloudfault.Reply.
-func (c *struck) Lose(hang bool) {
-	c.hit.Effective()
-	c.record(0)
-	if hang {
-		<-c.Request.Context().Done()
-	}
-	panic(http.ErrAbortHandler)
+	c.Hit.Effective()
 }
 
 // Alter implements cloudfault.Reply.
@@ -72,6 +62,6 @@ func (c *struck) Alter(change func(map[string]any) bool) {
 	body := map[string]any{}
 	if json.Unmarshal(text, &body) == nil && change(body) {
 		c.reply.body = body
-		c.hit.Effective()
+		c.Hit.Effective()
 	}
 }
