@@ -59,7 +59,9 @@ type Record struct {
 	// Trigger is what made the failure possible: a fault took effect, a taint was there, a rollout began. It has to be in
 	// the history on affected and on fixed releases: a run without it proves nothing. Required.
 	Trigger checker.Statement `json:"trigger"`
-	// Work is what a target must have done for its health to mean anything. Required.
+	// Work is what a target must have done for its health to mean anything. What it logs is no work. If the right thing is to
+	// leave all as it is, work can be the event that it writes to the cluster (resource: events), or what it did before (since:
+	// start). Required.
 	Work Work `json:"work"`
 	// Symptom is what the failure looks like in the history of a run. A sequence has to end with something that happened.
 	// Required.

@@ -39,8 +39,9 @@ func (w *Work) check() error {
 	}
 	for _, source := range []history.Source{history.Logged, history.Step, history.Fault, history.Clock} {
 		if w.Pattern.Covers(source) {
-			return fmt.Errorf("source: %s shows no work (allowed: %s, %s, %s, %s)", source, history.API, history.Cloud, history.Node,
-				history.Harness)
+			return fmt.Errorf("source: %s shows no work (allowed: %s, %s, %s, %s); of a target that rightly leaves all as it is, ask for the"+
+				" event that it writes to the cluster (resource: events), or for what it did before (since: start)", source,
+				history.API, history.Cloud, history.Node, history.Harness)
 		}
 	}
 	return nil
