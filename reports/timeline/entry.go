@@ -87,6 +87,7 @@ func (c changes) facts(r history.Record, detail history.Detail) []string {
 			for name, condition := range conditions {
 				detail[name] = condition
 			}
+			facts = append(facts, c.gone(r.Object.String(), conditions)...)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(detail)) {
@@ -100,6 +101,19 @@ func (c changes) facts(r history.Record, detail history.Detail) []string {
 		}
 		facts = append(facts, wording.Clean(key)+"="+value)
 	}
+	return facts
+}
+
+// gone are the conditions that an object had and has no more, as "-Consolidatable".
+func (c changes) gone(object string, conditions map[string]any) (facts []string) {
+	const all = " all conditions" // no detail has a blank
+	for name := range strings.FieldsSeq(c[object+all]) {
+		if _, still := conditions[name]; !still {
+			facts = append(facts, "-"+wording.Clean(name))
+			delete(c, object+" "+name) // it is new again when it comes back
+		}
+	}
+	c[object+all] = strings.Join(slices.Sorted(maps.Keys(conditions)), " ")
 	return facts
 }
 

@@ -74,6 +74,24 @@ func TestTimelineOfHostileText(t *testing.T) {
 	golden(t, "hostile.txt", out.Bytes())
 }
 
+func TestTimelineOfConditionsThatGo(t *testing.T) {
+	var records []history.Record
+	for i, conditions := range []map[string]any{{"Ready": "True", "Consolidatable": "True"}, {"Ready": "True"},
+		{"Ready": "True", "Consolidatable": "True"}} {
+		records = append(records, history.Record{Seq: uint64(i), Event: history.Event{Source: history.API, Verb: "patch", Code: 200,
+			Object: history.Object{Resource: "nodeclaims", Name: "a"}, Detail: map[string]any{"conditions": conditions}}})
+	}
+	var out bytes.Buffer
+	if err := timeline.Write(&out, records); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"a 200 Consolidatable=True Ready=True", "a 200 -Consolidatable", "a 200 Consolidatable=True"} {
+		if line := strings.Split(out.String(), "\n")[i]; !strings.HasSuffix(line, want) {
+			t.Errorf("line %d is %q, want %q at its end", i, line, want)
+		}
+	}
+}
+
 func TestTimelineIsTheSameLiveAndRead(t *testing.T) {
 	live := []history.Record{{Seq: 1, Event: history.Event{Source: history.API, Verb: "patch", Code: 200, Object: history.Object{Resource: "nodes", Name: "a"},
 		Detail: map[string]any{"taints": []string{"a:NoSchedule"}, "added": []string{"a:NoSchedule"}, "grace": int64(30)}}}}

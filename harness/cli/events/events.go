@@ -177,6 +177,7 @@ func Search(words []string) (found []Event, err error) {
 		}
 	}
 	if len(found) > 0 {
+		slices.SortStableFunc(found, func(a, b Event) int { return min(len(b.Worlds), 1) - min(len(a.Worlds), 1) }) // those that runs have first
 		return found, nil
 	}
 	for _, word := range words {

@@ -12,7 +12,8 @@ import (
 
 // Said is what a source is, in a sentence.
 var Said = map[history.Source]string{
-	history.API:     "A call that kube-apiserver answered, from its audit log. `code` is the HTTP status; reads are not in a history.",
+	history.API: "A call that kube-apiserver answered, from its audit log. `code` is the HTTP status; reads are not in a history.\n" +
+		"A patch has what it changes: a message or a reason that stays as it was is not in it.",
 	history.Cloud:   "What happens in the simulated cloud: states of its machines, and calls, by the cloud's own names.",
 	history.Node:    "A node, simulated or with a real kubelet, its pods and its agents.",
 	history.Fault:   "The life of a fault: it is armed, it acts, it is over.",
@@ -26,11 +27,11 @@ var Said = map[history.Source]string{
 func Print(w io.Writer, events []Event) {
 	for _, e := range events {
 		fmt.Fprintf(w, "# %s %s %s\n", e.Source, e.Verb, e.About())
-		if names := e.detailNames(); names != "" {
+		if names := e.detailNames(); names != "" && len(e.Worlds) > 0 {
 			fmt.Fprintf(w, "#   details: %s\n", names)
 		}
 		if len(e.Worlds) == 0 {
-			fmt.Fprintln(w, "#   no stored run has it")
+			fmt.Fprintf(w, "#   no stored run has it; details: any of the source %s\n", e.Source)
 		} else {
 			fmt.Fprintf(w, "#   in: %s\n", strings.Join(e.Worlds, ", "))
 		}

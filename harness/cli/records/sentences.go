@@ -27,7 +27,8 @@ that have them, and what they leave in the history.
 		RunE: func(_ *cobra.Command, words []string) error {
 			found := reference.Search(words)
 			if len(found) == 0 {
-				return exit.UsageError(fmt.Errorf("no sentence has the words %s; nodestorm sentences prints all", strings.Join(words, " ")))
+				return exit.UsageError(fmt.Errorf("no sentence has the words %s; nodestorm sentences prints all. What no step says can be"+
+					" YAML below a step: nodestorm sentences these objects, nodestorm sentences this holds", strings.Join(words, " ")))
 			}
 			if asJSON {
 				return e.JSON(found)

@@ -183,7 +183,7 @@ func (s *session) writePlan(p plan) error {
 	text := fmt.Sprintf("%s: about %s one after the other", wording.Counted(p.Replays, "replay"),
 		time.Duration(p.Seconds*float64(time.Second)).Round(time.Second))
 	if p.Unknown > 0 {
-		text += fmt.Sprintf(", and %d that were never verified", p.Unknown)
+		text += fmt.Sprintf(", not counting %d without a verified run", p.Unknown)
 	}
 	fmt.Fprintln(s.Stdout, text)
 	return nil

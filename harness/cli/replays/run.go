@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -188,6 +189,14 @@ func split(args []string) (files, ids []string) {
 	return files, ids
 }
 
+// noteRecord remarks that a feature is played by its path, and the record beside it is not looked at.
+func (s *session) noteRecord(file string, of scenarios.Record) {
+	beside := filepath.Join(filepath.Dir(file), of.ID+".yaml")
+	if _, err := os.Stat(beside); err == nil && of.Bare() {
+		s.Remark("%s is played without its record %s; with it: nodestorm run %s --catalogue %s", file, beside, of.ID, filepath.Dir(file))
+	}
+}
+
 // inFiles are the scenarios of the features, with the tags and the text in their names.
 func (s *session) inFiles(files []string, tags, called string) (records []scenarios.Record, err error) {
 	if called != "" && len(files) == 0 {
@@ -208,6 +217,7 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 			}
 			if is && strings.Contains(of.Name, called) {
 				records = append(records, of.Record)
+				s.noteRecord(file, of.Record)
 			}
 		}
 	}

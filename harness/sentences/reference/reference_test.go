@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +54,22 @@ func TestReferenceSteps(t *testing.T) {
 }
 
 // Who looks for what people do finds the sentences that are about it.
+func TestSearch(t *testing.T) {
+	for words, want := range map[string]string{
+		"pod deleted":    `"KIND/NAME" is deleted`,
+		"scenario waits": "the scenario waits for DURATION",
+		"has sent":       "RECORD no more than N times", // what an argument means
+	} {
+		found := Search([]string{words})
+		if !slices.ContainsFunc(found, func(s Sentence) bool { return strings.Contains(s.Words, want) }) {
+			t.Errorf("%q finds %d sentences without %q", words, len(found), want)
+		}
+	}
+	if found := Search([]string{"hostPort"}); len(found) > 0 {
+		t.Errorf("%v", found)
+	}
+}
+
 func TestRelated(t *testing.T) {
 	for word, want := range map[string]string{"drain": "evict taint", "Cordoned": "drain evict taint", "sleep": "wait pass", "pod": ""} {
 		if got := strings.Join(Related(word), " "); got != want {

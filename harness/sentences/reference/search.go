@@ -6,23 +6,31 @@ import (
 	"strings"
 )
 
-// Search returns the sentences that have all the words, or, if none has a single one, those that have a
-// related one.
+// Search returns the sentences that have all the words, also of phrases in quotes. If none has them, it returns those of
+// whose arguments they say something, or, of a single word, those that have a related one.
 func Search(words []string) []Sentence {
-	found := having(words)
+	words = strings.Fields(strings.Join(words, " "))
+	found := having(words, false)
 	if len(found) == 0 && len(words) == 1 {
 		for _, other := range Related(words[0]) {
-			found = append(found, having([]string{other})...)
+			found = append(found, having([]string{other}, false)...)
 		}
+	}
+	if len(found) == 0 {
+		found = having(words, true)
 	}
 	return found
 }
 
-func having(words []string) []Sentence {
+// having returns those that have all the words in what they say, or also in what their arguments mean.
+func having(words []string, meant bool) []Sentence {
 	return slices.DeleteFunc(Sentences(), func(s Sentence) bool {
 		about := s.Role + " " + s.Words + " " + s.Worlds
 		for _, a := range s.Arguments {
 			about += " " + a.Name
+			if meant {
+				about += " " + a.Means
+			}
 		}
 		if strings.HasPrefix(s.Records, "faults") {
 			about += " faults"
