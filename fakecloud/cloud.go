@@ -6,7 +6,8 @@
 //
 // These events go to the history, with source "cloud", in addition to those of the faults:
 //
-//	instances   created, failed (it could not be), starting, running, stopping, off, rebuilding, deleting, deleted
+//	instances   created, failed (it could not be), starting, running, stopping, off, rebuilding, deleting, deleted,
+//	            interrupted (it is announced to be), impaired (its checks fail), maintenance (that is announced)
 //	nodegroups  target (details from and to), deleted
 //
 // The model is that of the Hetzner Cloud, which is rich enough for others.

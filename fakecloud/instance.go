@@ -39,6 +39,10 @@ type Instance struct {
 	Spot bool
 	// Interrupted is when the cloud takes it back. Zero: that has not been announced.
 	Interrupted time.Time `json:",omitzero"`
+	// Impaired is since when its health checks fail. Zero: they pass.
+	Impaired time.Time `json:",omitzero"`
+	// Maintenance is what the cloud has announced for it. Nil: nothing.
+	Maintenance *Maintenance `json:",omitempty"`
 	// Ended is when it was gone. Zero: it is there.
 	Ended time.Time `json:",omitzero"`
 	// Failure is why it could not be created, of an instance of a Group. Nil: it could, or may yet.
@@ -61,6 +65,15 @@ type Instance struct {
 	DNSPtr         map[string]string
 	// RootPassword is handed out where no SSH key is given. It is no secret: it opens nothing.
 	RootPassword string
+}
+
+// Maintenance is work of the cloud's on the host of an instance.
+type Maintenance struct {
+	// Kind is what it means for the instance, in the words of the wire API: for AWS for example system-reboot.
+	Kind string
+	// Begins is when it is to begin. Finished is that it is over, and still listed.
+	Begins   time.Time
+	Finished bool `json:",omitempty"`
 }
 
 // Attachment is an instance's or a load balancer's place in a network.

@@ -26,6 +26,8 @@ type Subnet struct {
 	Labels map[string]string `json:",omitempty"`
 	// Reserved is how many of its first addresses the cloud keeps, and its last one. Zero means two.
 	Reserved int `json:",omitempty"`
+	// Taken is how many of its addresses things have that are not modelled here, such as pods and other accounts.
+	Taken int `json:",omitempty"`
 }
 
 // first is the first address that can be had.
@@ -59,7 +61,7 @@ func (tx *Tx) FreeIP(n *Network, zone string, subnet netip.Prefix) (ip netip.Add
 	taken := tx.taken(n.ID)
 	taken[n.Gateway()] = true
 	for _, s := range n.Subnets {
-		if s.Zone != zone || (subnet.IsValid() && s.Range != subnet) {
+		if s.Zone != zone || (subnet.IsValid() && s.Range != subnet) || s.Taken > 0 && s.free(taken) == 0 {
 			continue
 		}
 		last := lastIP(s.Range)
@@ -77,15 +79,45 @@ func (tx *Tx) FreeIPs(n *Network) map[netip.Prefix]int {
 	free := map[netip.Prefix]int{}
 	taken := tx.taken(n.ID)
 	for _, s := range n.Subnets {
-		left := 1<<(32-s.Range.Bits()) - s.reserved() - 1
-		for ip := range taken {
-			if s.Range.Contains(ip) {
-				left--
-			}
-		}
-		free[s.Range] = max(0, left)
+		free[s.Range] = s.free(taken)
 	}
 	return free
+}
+
+// free is how many of the subnet's addresses can be had.
+func (s Subnet) free(taken map[netip.Addr]bool) int {
+	left := 1<<(32-s.Range.Bits()) - s.reserved() - 1 - s.Taken
+	for ip := range taken {
+		// mutant: addresses that instances have are free
+		if s.Range.Contains(ip) {
+			left--
+		}
+	}
+	return max(0, left)
+}
+
+// LeaveFree has things that are not modelled here take addresses of the subnet with that name, or give some back, so that so many are
+// free. It fails where the subnet has not so many.
+func (tx *Tx) LeaveFree(name string, free int) error {
+	for _, n := range tx.Networks.All() {
+		k := slices.IndexFunc(n.Subnets, func(s Subnet) bool { return s.Name == name })
+		if k < 0 {
+			continue
+		}
+		s := n.Subnets[k]
+		s.Taken = 0
+		most := s.free(tx.taken(n.ID))
+		if free < 0 || free > most {
+			return Errorf("invalid_input", "subnet %s cannot have %d free addresses: want 0 to %d", name, free, most)
+		}
+		s.Taken = most - free
+		tx.Networks.Update(n.ID, func(n *Network) {
+			n.Subnets = slices.Clone(n.Subnets)
+			n.Subnets[k] = s
+		})
+		return nil
+	}
+	return Errorf("not_found", "there is no subnet %s", name)
 }
 
 // HasFree reports whether ip lies in a subnet of the network and is free.

@@ -65,6 +65,38 @@ func (r running) Interrupt(after, notice time.Duration) {
 	})
 }
 
+// Impair implements cloudfault.Machine.
+func (r running) Impair(after time.Duration) {
+	r.after(after, func(i *Instance) bool {
+		if i.State != Running || !i.Impaired.IsZero() {
+			return false
+		}
+		r.tx.Instances.Update(r.id, func(i *Instance) { i.Impaired = r.tx.now })
+		r.tx.recordInstance(r.tx.Instances.Get(r.id), "impaired")
+		return true
+	})
+}
+
+// Maintain implements cloudfault.Machine.
+func (r running) Maintain(after time.Duration, kind string, finished bool) {
+	r.after(after, func(i *Instance) bool {
+		if i.State != Running {
+			return false
+		}
+		m := &Maintenance{Kind: kind, Begins: r.tx.now.Add(maintenanceNotice), Finished: finished}
+		if finished {
+			m.Begins = r.tx.now.Add(-maintenanceNotice)
+		}
+		r.tx.Instances.Update(r.id, func(i *Instance) { i.Maintenance = m })
+		r.tx.recordInstance(r.tx.Instances.Get(r.id), "maintenance")
+		return true
+	})
+}
+
+// maintenanceNotice is how long before it begins maintenance is announced, and how long after its begin what is finished is
+// seen here. Clouds give days.
+const maintenanceNotice = 2 * 24 * time.Hour
+
 // interrupt announces that an instance is taken back, and does so.
 func (tx *Tx) interrupt(i *Instance, end time.Time) {
 	tx.Instances.Update(i.ID, func(i *Instance) { i.Interrupted = end })

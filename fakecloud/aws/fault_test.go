@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
-	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws"
 	"nodestorm/fakecloud/aws/wire/wiretest"
 	"nodestorm/fakecloud/cloudfault"
@@ -67,19 +65,59 @@ func TestFleetFaults(t *testing.T) {
 func TestFullSubnet(t *testing.T) {
 	w := newWorld(t)
 	w.template("nodes")
-	_ = w.cloud.Update(func(tx *fakecloud.Tx) error {
-		tx.Networks.Update(tx.Networks.All()[0].ID, func(n *fakecloud.Network) {
-			n.Subnets = append([]fakecloud.Subnet{}, n.Subnets...)
-			n.Subnets[0].Range = netip.MustParsePrefix("10.0.0.0/29") // three addresses
-		})
-		return nil
-	})
+	if err := w.server.LeaveFree(cluster+"-us-west-2a", 3); err != nil {
+		t.Fatal(err)
+	}
 	more := []string{"TargetCapacitySpecification.TotalTargetCapacity", "4"}
 	w.contains(w.ec2(200, "DescribeSubnets"), "<availableIpAddressCount>3</availableIpAddressCount>")
 	body := w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large", more...)...)
 	w.contains(body, "<errorCode>InsufficientFreeAddressesInSubnet</errorCode>", "<availabilityZone>us-west-2b</availabilityZone>")
 	if n := len(w.cloud.Instances()); n != 4 {
 		t.Errorf("%d instances were launched, want 4", n)
+	}
+	if err := w.server.AddSubnet("second", "us-west-2a", 100); err != nil {
+		t.Fatal(err)
+	}
+	id := between(w.ec2(200, "DescribeSubnets", "Filter.1.Name", "tag:Name", "Filter.1.Value.1", "second"), "<subnetId>", "<")
+	w.contains(w.ec2(200, "DescribeSubnets", "SubnetId.1", id), "<availableIpAddressCount>100</", "<availabilityZone>us-west-2a</")
+	in := []string{"LaunchTemplateConfigs.1.Overrides.1.SubnetId", id}
+	w.contains(w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large", in...)...), "<instanceIds>", id)
+	w.contains(w.ec2(200, "DescribeSubnets", "SubnetId.1", id), "<availableIpAddressCount>99</")
+	if err := w.server.LeaveFree(cluster+"-us-west-2a", 1); err != nil {
+		t.Fatal(err)
+	}
+	w.contains(w.ec2(200, "DescribeSubnets"), "<availableIpAddressCount>1</")
+	for _, wrong := range []error{
+		w.server.AddSubnet("second", "us-west-2a", 1), w.server.AddSubnet("third", "us-west-2d", 1),
+		w.server.AddSubnet("fourth", "us-west-2a", 8188), w.server.LeaveFree("fifth", 1), w.server.LeaveFree("second", 8187),
+	} {
+		if wrong == nil {
+			t.Error("a subnet that cannot be is there")
+		}
+	}
+}
+
+// What the cloud's own checks find, and what is announced of maintenance. Of what is over only the description says so.
+func TestStatus(t *testing.T) {
+	w := newWorld(t)
+	w.template("nodes")
+	w.inject(`
+- {name: a, limit: 1, impaired: {after: 3m}}
+- {name: b, limit: 1, maintained: {kind: system-reboot, after: 4m}}
+- {name: c, at: 5m, limit: 1, maintained: {kind: instance-stop, finished: true}}`)
+	w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large")...)
+	w.pass(150 * time.Second)
+	w.contains(w.ec2(200, "DescribeInstanceStatus"), "<status>ok</status>", "<eventsSet></eventsSet>")
+	w.pass(time.Minute)
+	w.contains(w.ec2(200, "DescribeInstanceStatus", "Filter.1.Name", "system-status.status", "Filter.1.Value.1", "impaired"),
+		"<systemStatus><status>impaired</status>", "<status>failed</status><impairedSince>2026-11-01T12:03:")
+	w.pass(time.Minute)
+	w.contains(w.ec2(200, "DescribeInstanceStatus", "Filter.1.Name", "event.code", "Filter.1.Value.1", "system-reboot"),
+		"<description>The instance is scheduled for a system reboot</description><notBefore>2026-11-03T12:04:")
+	w.pass(time.Minute)
+	w.contains(w.ec2(200, "DescribeInstanceStatus"), "<description>[Completed] The instance is running", "<notBefore>2026-10-30T12:05:")
+	if unmet := w.cloud.Unmet(); len(unmet) > 0 {
+		t.Errorf("faults made no difference: %q", unmet)
 	}
 }
 

@@ -115,6 +115,8 @@ type Machine interface {
 	TurnOff(after time.Duration)
 	Vanish(after time.Duration)
 	Interrupt(after, notice time.Duration)
+	Impair(after time.Duration)
+	Maintain(after time.Duration, kind string, finished bool)
 }
 
 // Supplier takes a type of instances in a location, of a capacity, off the offer.

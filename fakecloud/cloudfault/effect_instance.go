@@ -1,6 +1,7 @@
 package cloudfault
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -47,6 +48,44 @@ var _ = lives.Add("interrupted", Interrupted{},
 
 // Strike implements Striker.
 func (e Interrupted) Strike(m Machine) { m.Interrupt(time.Duration(e.After), time.Duration(e.Notice)) }
+
+// Impaired means that the cloud's own checks of a running instance fail, as those of its host or its network. It runs on, and what
+// is wrong with it is for other faults.
+type Impaired struct {
+	// After counts from when the instance is running and the fault active, whichever is later.
+	After lapse.Duration `json:"after"`
+}
+
+var _ = lives.Add("impaired", Impaired{}, fault.Say("fails the cloud's checks DURATION after it is running", "after"))
+
+// Strike implements Striker.
+func (e Impaired) Strike(m Machine) { m.Impair(time.Duration(e.After)) }
+
+// Maintained means that the cloud lists maintenance of a running instance. Nothing comes of it.
+type Maintained struct {
+	// Kind is what it means for the instance, in the words of the wire API: for AWS for example system-reboot. Required.
+	Kind string `json:"kind"`
+	// After counts from when the instance is running and the fault active, whichever is later.
+	After lapse.Duration `json:"after"`
+	// Finished is that it is over. False means that it is still to come.
+	Finished bool `json:"finished"`
+}
+
+var _ = lives.Add("maintained", Maintained{},
+	fault.Say(`has the maintenance "NAME" announced DURATION after it is running`, "kind", "after"),
+	fault.Words{Text: `has the finished maintenance "NAME" listed DURATION after it is running`, Fields: []string{"kind", "after"},
+		Sets: "finished: true"})
+
+// Check implements fault.Checker.
+func (e Maintained) Check(fault.Fault) error {
+	if e.Kind == "" {
+		return errors.New("field maintained.kind is empty: want one of the cloud's API, for AWS for example system-reboot")
+	}
+	return nil
+}
+
+// Strike implements Striker.
+func (e Maintained) Strike(m Machine) { m.Maintain(time.Duration(e.After), e.Kind, e.Finished) }
 
 // NotCreated means that an instance which a group lacks is not even begun to be created, and nothing is
 // said of why. Once the fault has ended, what is still lacking is created.

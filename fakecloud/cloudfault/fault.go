@@ -5,7 +5,7 @@
 //	after it, before the reply RefuseReply, LoseReply, AlterReply
 //	in the listing             Stale, Partial, Missing
 //	in an action's life        ActionHangs, ActionTakes, ActionFails
-//	in an instance's life      TurnsOff, Vanishes, Interrupted
+//	in an instance's life      TurnsOff, Vanishes, Interrupted, Impaired, Maintained
 //	in the supply              Unavailable, Retired
 //	in a launch                NotLaunched
 //	in a group's growth        NotCreated
@@ -29,7 +29,7 @@ import (
 var Faults = &fault.List{
 	Name: "faults", About: "the cloud", Match: Match{}, Within: "match",
 	Order: "refuse rateLimit hang delay refuseReply alterReply loseReply stale partial missing actionHangs actionTakes actionFails " +
-		"turnsOff vanishes interrupted notLaunched notCreated halfDeleted unavailable retired",
+		"turnsOff vanishes interrupted impaired maintained notLaunched notCreated halfDeleted unavailable retired",
 }
 
 // What sentences are about.

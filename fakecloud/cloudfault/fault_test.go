@@ -60,7 +60,8 @@ faults:
 // Each effect can be written, by its own name.
 func TestParseEffects(t *testing.T) {
 	fields := map[string]string{"refuse": "{status: 502}", "actionTakes": "{time: 1s}", "unavailable": "{type: cx22}",
-		"retired": "{type: cx22}", "delay": "{by: 1s}", "alterReply": "{omit: [a]}", "refuseReply": "{code: x}", "halfDeleted": "{leaves: rest}"}
+		"retired": "{type: cx22}", "delay": "{by: 1s}", "alterReply": "{omit: [a]}", "refuseReply": "{code: x}", "halfDeleted": "{leaves: rest}",
+		"maintained": "{kind: a}"}
 	for _, e := range cloudfault.Faults.Kinds() {
 		value := fields[e.Key]
 		if value == "" {

@@ -59,18 +59,15 @@ var vpcRange = netip.MustParsePrefix("10.0.0.0/16")
 const discovery = "karpenter.sh/discovery"
 
 func (s *Service) addNetwork(tx *fakecloud.Tx) {
-	tags := func(name string) map[string]string { return map[string]string{"Name": name, discovery: s.Cluster} }
 	n := fakecloud.Network{Meta: tx.NewMeta("vpc-"+tx.Hex(17), map[string]string{"Name": s.Cluster}), Range: vpcRange}
 	for k := range offer.Zones {
 		zone := s.Region + offer.Zones[k:k+1]
-		at := netip.AddrFrom4([4]byte{10, 0, byte(32 * k), 0})
-		n.Subnets = append(n.Subnets, fakecloud.Subnet{
-			Type: "cloud", Name: "subnet-" + tx.Hex(17), Range: netip.PrefixFrom(at, 19), Zone: zone, Labels: tags(s.Cluster + "-" + zone),
-			Reserved: reservedIPs,
-		})
+		n.Subnets = append(n.Subnets, s.newSubnet(tx, k, s.Cluster+"-"+zone, zone))
 	}
 	tx.Networks.Put(n)
-	tx.Firewalls.Put(fakecloud.Firewall{Meta: tx.NewMeta("sg-"+tx.Hex(17), tags(s.Cluster+"-nodes"))})
+	tx.Firewalls.Put(fakecloud.Firewall{Meta: tx.NewMeta("sg-"+tx.Hex(17), map[string]string{
+		"Name": s.Cluster + "-nodes", discovery: s.Cluster,
+	})})
 }
 
 // reservedIPs are those at the beginning of a subnet that AWS keeps; it keeps the last one, too ("Subnet sizing": five addresses).

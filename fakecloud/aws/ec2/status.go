@@ -2,6 +2,7 @@ package ec2
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"nodestorm/fakecloud"
@@ -92,10 +93,40 @@ func (s *Service) status(i *fakecloud.Instance, now time.Time) *instanceStatus {
 	if detail != "" {
 		is.Details = append(is.Details, statusDetail{Name: "reachability", Status: detail})
 	}
-	return &instanceStatus{
+	out := &instanceStatus{
 		InstanceID: i.Name, AvailabilityZone: i.Location, AvailabilityZoneID: s.zoneID(i.Location), InstanceState: states[i.State],
 		Events: []statusEvent{}, SystemStatus: is, InstanceStatus: is, AttachedEBSStatus: is,
 	}
+	if since := i.Impaired; !since.IsZero() && i.State == fakecloud.Running {
+		// The host is broken, and so the instance cannot be reached. Its disks are another service's.
+		failed := statusSummary{"impaired", []statusDetail{{Name: "reachability", Status: "failed", ImpairedSince: &since}}}
+		out.SystemStatus, out.InstanceStatus = failed, failed
+	}
+	if m := i.Maintenance; m != nil {
+		out.Events = append(out.Events, maintenance(i, m))
+	}
+	return out
+}
+
+// maintenance is what the cloud has announced. What is over is listed for a week, and only its description says so ("Scheduled
+// events for your instances: the event description contains [Completed] or [Canceled]").
+func maintenance(i *fakecloud.Instance, m *fakecloud.Maintenance) statusEvent {
+	id := "instance-event-0" + strings.TrimPrefix(i.Name, "i-")
+	e := statusEvent{InstanceEventID: id, Code: m.Kind, Description: descriptions[m.Kind], NotBefore: m.Begins}
+	// mutant: of finished maintenance nothing says that it is over
+	if m.Finished {
+		e.Description = "[Completed] " + e.Description
+	}
+	return e
+}
+
+// descriptions are those of events by their codes. AWS's own are like these.
+var descriptions = map[string]string{
+	"instance-reboot":     "The instance is scheduled for reboot",
+	"system-reboot":       "The instance is scheduled for a system reboot",
+	"system-maintenance":  "The instance is scheduled for system maintenance",
+	"instance-retirement": "The instance is running on degraded hardware",
+	"instance-stop":       "The instance is running on degraded hardware",
 }
 
 // describeStatus lists what the checks of instances say: of those that run, unless all are wanted.

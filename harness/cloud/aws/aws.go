@@ -41,6 +41,7 @@ type Region struct {
 	*fakecloud.Cloud
 	scene.NoGroups
 	world      *world.World
+	server     *aws.Server
 	id, secret string // of the key that programs have
 }
 
@@ -53,7 +54,7 @@ func Start(ctx context.Context, s machines.Setting) (*Region, error) {
 	}
 	admin := s.World.Cluster.Admin()
 	r := &Region{Cloud: cloud, world: s.World, id: "AKIA" + rand.Text()[:16], secret: rand.Text() + rand.Text()[:14]}
-	server, err := aws.New(aws.Config{
+	r.server, err = aws.New(aws.Config{
 		Cloud: cloud, Account: account, Keys: map[string]string{r.id: r.secret}, Queue: cluster, Latency: aws.Latency,
 		Cluster: aws.Cluster{
 			Name: cluster, Endpoint: admin.Host, CABundle: base64.StdEncoding.EncodeToString(admin.CAData), ServiceCIDR: services,
@@ -63,9 +64,9 @@ func Start(ctx context.Context, s machines.Setting) (*Region, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serving AWS: %w", err)
 	}
-	s.World.OnStop(server.Close)
+	s.World.OnStop(r.server.Close)
 	for _, host := range aws.Hosts(aws.Region) {
-		if err := s.World.Egress().Answer(host, server); err != nil {
+		if err := s.World.Egress().Answer(host, r.server); err != nil {
 			return nil, err
 		}
 	}

@@ -25,7 +25,20 @@ var sentences = scene.Sentences{
 	Worlds: "Karpenter for AWS", Records: "the cloud's instances and calls (cloud), its faults (fault)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `an AWS region`, Check: hasClasses, Act: region},
+		{Role: scene.Given, Words: `a subnet "NAME" in "NAME" with N free addresses`, Needs: []scene.Need{Needed}, Act: anotherSubnet},
+		{Role: scene.Either, Words: `the subnet "NAME" has N free addresses`, Needs: []scene.Need{Needed}, Act: freeAddresses},
 	},
+}
+
+// Needed is that the scenario has one.
+var Needed = scene.CloudIs[*Region](`there is no AWS region yet: say "an AWS region" before`)
+
+func anotherSubnet(_ context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[*Region](s).server.AddSubnet(a.Text(0), a.Text(1), a.Int(2))
+}
+
+func freeAddresses(_ context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[*Region](s).server.LeaveFree(a.Text(0), a.Int(1))
 }
 
 // call is one by the name that AWS gives it: that is unlike what other clouds call theirs.
