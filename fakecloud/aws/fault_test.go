@@ -140,6 +140,10 @@ func TestRefusals(t *testing.T) {
 	w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large")...)
 	run := []string{"DryRun", "true", "MinCount", "1", "MaxCount", "1", "LaunchTemplate.LaunchTemplateName", "nodes", "SubnetId", w.subnet("us-west-2b")}
 	w.ec2(412, "RunInstances", append(run, "InstanceType", "m5.large")...)
+	const image = "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/%s/standard/recommended/image_id"
+	w.inject(`- {name: f, match: {operation: GetParameter, name: /*/*/*/*/*/*/arm64/*/*/*}, rateLimit: {}}`)
+	w.json(200, "ssm", "AmazonSSM.GetParameter", fmt.Sprintf(`{"Name":"`+image+`"}`, "x86_64"))
+	w.json(400, "ssm", "AmazonSSM.GetParameter", fmt.Sprintf(`{"Name":"`+image+`"}`, "arm64"))
 	w.contains(w.ec2(500, "DeleteLaunchTemplate", "LaunchTemplateName", "nodes"), "<Code>InternalError</Code>")
 	w.contains(w.ec2(400, "DescribeLaunchTemplates", "LaunchTemplateName.1", "nodes"), "InvalidLaunchTemplateName.NotFoundException")
 	w.template("nodes")

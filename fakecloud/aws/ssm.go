@@ -7,6 +7,7 @@ import (
 	"nodestorm/fakecloud/aws/api"
 	"nodestorm/fakecloud/aws/offer"
 	"nodestorm/fakecloud/aws/wire"
+	"nodestorm/fakecloud/cloudfault"
 )
 
 // What GetParameter asks and answers.
@@ -44,5 +45,8 @@ func parameters(cfg Config) []api.Operation {
 		}
 		return found, nil
 	}
-	return []api.Operation{api.Does("GetParameter", get)}
+	about := func(_ *api.Call, in *getParameterRequest) api.About {
+		return api.About{Matches: []cloudfault.Call{{Name: in.Name}}}
+	}
+	return []api.Operation{api.With(api.Does("GetParameter", get), about)}
 }

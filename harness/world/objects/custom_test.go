@@ -13,6 +13,7 @@ func TestCustomObjects(t *testing.T) {
 		{"apiVersion: karpenter.hs/v1\nkind: NodePool", `unknown API group "karpenter.hs", did you mean "karpenter.sh"?`},
 		{"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {template: {spec: {requirements: [{opeerator: In}]}}}", `unknown field "opeerator", did you mean "operator"?`},
 		{"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {template: {metadata: {labels: {opeerator: x}}}}", ""},
+		{"apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec: {subnetSelectorTerms: [{tags: {Name: x}}]}", ""},
 		{"apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: RebootRemediation", ""},
 		{"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {template: {spec: {requirements: [{operator: nI}]}}}", `operator: "nI" is no value of it (allowed: In, NotIn`},
 		{"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {disruption: {consolidateAfter: fm}}", `consolidateAfter: "fm" is no duration`},

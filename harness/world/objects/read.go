@@ -231,12 +231,15 @@ func (o Object) checkCustom() error {
 	return nil
 }
 
+// named are the fields below which keys are names and no fields. Tags are those of AWS, such as Name.
+var named = strings.Fields("labels annotations matchLabels limits tags")
+
 // slipIn finds a field that no type of Kubernetes has and that is spelled almost like one that some type has.
 func slipIn(document int, value any) error {
 	switch value := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			if key == "labels" || key == "annotations" || strings.HasSuffix(key, "Selector") || key == "matchLabels" || key == "limits" {
+			if slices.Contains(named, key) || strings.HasSuffix(key, "Selector") {
 				continue
 			}
 			// mutant: a custom object has any field
