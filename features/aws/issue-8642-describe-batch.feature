@@ -12,7 +12,8 @@ Feature: Instances that are described together are described in one call
     And Karpenter with a NodePool "default"
     When a Deployment "web" of 6 pods that request 3 CPU is created
     Then every pod is Running within 3m
-    When "NodePool/default" is deleted
+    When "Deployment/web" is scaled to 0
+    And "NodePool/default" is deleted
     Then this holds within 10m:
       """
       count: {source: cloud, verb: deleted, resource: instances}

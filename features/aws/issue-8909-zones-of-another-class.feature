@@ -23,15 +23,6 @@ Feature: Each NodeClass has the zones of its own subnets
         subnetSelectorTerms: [{tags: {Name: nodestorm-us-west-2a}}, {tags: {Name: a2}}]
         securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: nodestorm}}]
       ---
-      apiVersion: karpenter.k8s.aws/v1
-      kind: EC2NodeClass
-      metadata: {name: b}
-      spec:
-        role: KarpenterNodeRole-nodestorm
-        amiSelectorTerms: [{alias: al2023@latest}]
-        subnetSelectorTerms: [{tags: {Name: nodestorm-us-west-2b}}, {tags: {Name: b2}}]
-        securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: nodestorm}}]
-      ---
       apiVersion: karpenter.sh/v1
       kind: NodePool
       metadata: {name: a}
@@ -41,6 +32,17 @@ Feature: Each NodeClass has the zones of its own subnets
             nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: a}
             requirements:
             - {key: node.kubernetes.io/instance-type, operator: In, values: [c6i.xlarge]}
+      """
+    And these objects:
+      """
+      apiVersion: karpenter.k8s.aws/v1
+      kind: EC2NodeClass
+      metadata: {name: b}
+      spec:
+        role: KarpenterNodeRole-nodestorm
+        amiSelectorTerms: [{alias: al2023@latest}]
+        subnetSelectorTerms: [{tags: {Name: nodestorm-us-west-2b}}, {tags: {Name: b2}}]
+        securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: nodestorm}}]
       ---
       apiVersion: karpenter.sh/v1
       kind: NodePool

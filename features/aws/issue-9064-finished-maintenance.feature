@@ -15,5 +15,4 @@ Feature: Maintenance that is over disrupts nothing
     And Karpenter with a NodePool "default"
     When a pod "web" that requests 1 CPU is created
     Then the pod "web" is Running within 3m
-    When "cloud" has recorded "maintenance" of "instances"
-    Then "karpenter" never sends "delete" of "nodeclaims" within 10m
+    And "karpenter" never sends "delete" of "nodeclaims" within 10m

@@ -18,6 +18,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/sim/fault"
 )
 
 func filter(name string, values ...string) types.Filter {
@@ -253,6 +256,13 @@ func TestLife(t *testing.T) {
 	if s := statuses.InstanceStatuses; len(s) != 1 || s[0].InstanceStatus.Status != "initializing" || len(s[0].Events) != 0 {
 		t.Errorf("statuses: %+v", s)
 	}
+	impair(t, a)
+	statuses = must[*ec2.DescribeInstanceStatusOutput](t)(a.ec2.DescribeInstanceStatus(ctx, &ec2.DescribeInstanceStatusInput{InstanceIds: []string{id}}))
+	if s := statuses.InstanceStatuses[0]; s.SystemStatus.Status != types.SummaryStatusImpaired || s.SystemStatus.Details[0].ImpairedSince == nil ||
+		s.InstanceStatus.Details[0].Status != types.StatusTypeFailed || len(s.Events) != 1 || s.Events[0].Code != types.EventCodeSystemReboot ||
+		*s.Events[0].Description != "[Completed] The instance is scheduled for a system reboot" || s.Events[0].NotBefore == nil {
+		t.Errorf("statuses of one that is impaired: %+v", s)
+	}
 	ended := must[*ec2.TerminateInstancesOutput](t)(a.ec2.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: []string{id}}))
 	if c := ended.TerminatingInstances[0]; *c.InstanceId != id || c.PreviousState.Name != "running" || c.CurrentState.Name != "shutting-down" {
 		t.Errorf("terminated: %+v", c)
@@ -335,5 +345,18 @@ func TestQueue(t *testing.T) {
 	_, err := a.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: sdk.String("other")})
 	if code(err) != "AWS.SimpleQueueService.NonExistentQueue" && code(err) != "QueueDoesNotExist" {
 		t.Errorf("another queue: %v", err)
+	}
+}
+
+// impair has the checks of all instances fail, and lists maintenance of them that is over.
+func impair(t *testing.T, a *account) {
+	t.Helper()
+	for _, f := range []fault.Fault{
+		{Name: "impaired", Effect: cloudfault.Impaired{}},
+		{Name: "maintained", Effect: cloudfault.Maintained{Kind: "system-reboot", Finished: true}},
+	} {
+		if err := a.cloud.Inject(f); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -1,0 +1,51 @@
+# Open. The alias of an image is a parameter for each architecture.
+
+@aws @issue-5907
+Feature: A NodeClass of which no type has an image is not ready, and says so
+
+  @aws-5907-only-architecture
+  Scenario: Karpenter starts again while AWS throttles the parameter of the only architecture in use
+    Given a cluster
+    And a Ready Node "system" for system pods only
+    And machines that register 30s after their launch and are Ready 1s later
+    And an AWS region
+    And Karpenter
+    And these objects:
+      """
+      apiVersion: karpenter.k8s.aws/v1
+      kind: EC2NodeClass
+      metadata: {name: default}
+      spec:
+        role: KarpenterNodeRole-nodestorm
+        amiSelectorTerms: [{alias: al2023@latest}]
+        subnetSelectorTerms: [{tags: {karpenter.sh/discovery: nodestorm}}]
+        securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: nodestorm}}]
+      ---
+      apiVersion: karpenter.sh/v1
+      kind: NodePool
+      metadata: {name: default}
+      spec:
+        template:
+          spec:
+            nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+            requirements:
+            - {key: node.kubernetes.io/instance-type, operator: In, values: [m6g.xlarge]}
+      """
+    When a Deployment "web" of 1 pod that requests 1 CPU is created
+    Then a pod of the Deployment "web" is Running within 3m
+    When these faults:
+      """
+      faults:
+        - name: throttled
+          for: 3m
+          match: {operation: GetParameter, name: /*/*/*/*/*/*/arm64/*/*/*}
+          rateLimit: {}
+      """
+    And the target is restarted
+    And a pod "api" that requests 3500m CPU is created
+    Then the pod "api" is Running within 10m
+    And this holds:
+      """
+      never: {source: log, actor: karpenter, detail: {message: Observed a panic}}
+      ever: true
+      """
