@@ -110,6 +110,9 @@ type Work struct {
 // Striker breaks an instance that runs.
 type Striker interface{ Strike(Machine) }
 
+// Shown is an effect that nothing but the answer to one call shows, which not every cloud has.
+type Shown interface{ ShownBy() string }
+
 // Machine is an instance that runs. Spans count from when it runs and the fault is active, whichever is later.
 type Machine interface {
 	TurnOff(after time.Duration)

@@ -61,6 +61,15 @@ var _ = lives.Add("impaired", Impaired{}, fault.Say("fails the cloud's checks DU
 // Strike implements Striker.
 func (e Impaired) Strike(m Machine) { m.Impair(time.Duration(e.After)) }
 
+// statusCall has what the checks of an instance say, and its maintenance.
+const statusCall = "DescribeInstanceStatus"
+
+// ShownBy implements Shown.
+func (Impaired) ShownBy() string { return statusCall }
+
+// ShownBy implements Shown.
+func (Maintained) ShownBy() string { return statusCall }
+
 // Maintained means that the cloud lists maintenance of a running instance. Nothing comes of it.
 type Maintained struct {
 	// Kind is what it means for the instance, in the words of the wire API: for AWS for example system-reboot. Required.

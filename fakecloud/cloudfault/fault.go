@@ -133,6 +133,9 @@ func Check(f fault.Fault, operations []string) error {
 	if err := Faults.Check(f); err != nil {
 		return err
 	}
+	if e, is := f.Effect.(Shown); is && !slices.Contains(operations, e.ShownBy()) {
+		return fmt.Errorf("fault %q: %s shows in %s only, which this cloud does not have", f.Name, Faults.Called(f.Effect), e.ShownBy())
+	}
 	match, _ := f.Match.(Match)
 	if match.Operation == "" {
 		return nil

@@ -74,6 +74,16 @@ func TestParseEffects(t *testing.T) {
 	}
 }
 
+// What a cloud cannot show is refused.
+func TestNotShown(t *testing.T) {
+	for _, text := range []string{"impaired: {}", "maintained: {kind: a}"} {
+		_, err := parse([]byte("faults: [{name: a, " + text + "}]"))
+		if err == nil || !strings.Contains(err.Error(), "shows in DescribeInstanceStatus only") {
+			t.Errorf("%s: error %v", text, err)
+		}
+	}
+}
+
 func TestAlterReply(t *testing.T) {
 	reply := func() map[string]any {
 		return map[string]any{"size": 3.0, "all": []any{map[string]any{"id": "a", "state": 1.0}, map[string]any{"id": "b"}}}
