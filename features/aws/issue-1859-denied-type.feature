@@ -21,15 +21,6 @@ Feature: A type that is denied leaves the other types of a NodePool usable
     And Karpenter
     When these objects are created:
       """
-      apiVersion: karpenter.k8s.aws/v1
-      kind: EC2NodeClass
-      metadata: {name: default}
-      spec:
-        role: KarpenterNodeRole-nodestorm
-        amiSelectorTerms: [{alias: al2023@latest}]
-        subnetSelectorTerms: [{tags: {karpenter.sh/discovery: nodestorm}}]
-        securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: nodestorm}}]
-      ---
       apiVersion: karpenter.sh/v1
       kind: NodePool
       metadata: {name: default}
@@ -39,6 +30,17 @@ Feature: A type that is denied leaves the other types of a NodePool usable
             nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
             requirements:
             - {key: node.kubernetes.io/instance-type, operator: In, values: [c6i.xlarge, m6i.xlarge]}
+      """
+    And these objects are created:
+      """
+      apiVersion: karpenter.k8s.aws/v1
+      kind: EC2NodeClass
+      metadata: {name: default}
+      spec:
+        role: KarpenterNodeRole-nodestorm
+        amiSelectorTerms: [{alias: al2023@latest}]
+        subnetSelectorTerms: [{tags: {karpenter.sh/discovery: nodestorm}}]
+        securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: nodestorm}}]
       ---
       apiVersion: v1
       kind: Pod
