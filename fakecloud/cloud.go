@@ -186,6 +186,9 @@ func (c *Cloud) Generation() uint64 {
 // Catalogue is what can be had.
 func (c *Cloud) Catalogue() *Catalogue { return c.cfg.Catalogue }
 
+// GroupLabel is the label whose value is an instance's node group.
+func (c *Cloud) GroupLabel() string { return c.cfg.GroupLabel }
+
 // Clock is the cloud's time.
 func (c *Cloud) Clock() clock.WithTicker { return c.cfg.Clock }
 

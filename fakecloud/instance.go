@@ -39,9 +39,8 @@ type Instance struct {
 	Spot bool
 	// Interrupted is when the cloud takes it back. Zero: that has not been announced.
 	Interrupted time.Time `json:",omitzero"`
-	// Impaired is since when its health checks fail. Zero: they pass.
-	Impaired time.Time `json:",omitzero"`
-	// Maintenance is what the cloud has announced for it. Nil: nothing.
+	// Impaired is since when its health checks fail, Maintenance what is announced for it. Zero: they pass, and nothing is.
+	Impaired    time.Time    `json:",omitzero"`
 	Maintenance *Maintenance `json:",omitempty"`
 	// Ended is when it was gone. Zero: it is there.
 	Ended time.Time `json:",omitzero"`
@@ -67,15 +66,6 @@ type Instance struct {
 	RootPassword string
 }
 
-// Maintenance is work of the cloud's on the host of an instance.
-type Maintenance struct {
-	// Kind is what it means for the instance, in the words of the wire API: for AWS for example system-reboot.
-	Kind string
-	// Begins is when it is to begin. Finished is that it is over, and still listed.
-	Begins   time.Time
-	Finished bool `json:",omitempty"`
-}
-
 // Attachment is an instance's or a load balancer's place in a network.
 type Attachment struct {
 	Network    int64
@@ -86,7 +76,7 @@ type Attachment struct {
 	Attached bool
 }
 
-// PrivateIPs are the instance's addresses in networks that it is attached to.
+// PrivateIPs are its addresses in networks that it is attached to.
 func (i *Instance) PrivateIPs() []netip.Addr {
 	var ips []netip.Addr
 	for _, a := range i.Networks {
@@ -124,9 +114,6 @@ type Spec struct {
 
 // Group is the node group that labels name, or empty.
 func (tx *Tx) Group(labels map[string]string) string { return labels[tx.c.cfg.GroupLabel] }
-
-// GroupLabel is the label whose value is an instance's node group.
-func (c *Cloud) GroupLabel() string { return c.cfg.GroupLabel }
 
 // call is what faults are matched with for an operation on an instance.
 func (tx *Tx) call(operation string, id int64) cloudfault.Call {

@@ -93,6 +93,15 @@ func (r running) Maintain(after time.Duration, kind string, finished bool) {
 	})
 }
 
+// Maintenance is work of the cloud's on the host of an instance.
+type Maintenance struct {
+	// Kind is what it means for the instance, in the words of the wire API: for AWS for example system-reboot.
+	Kind string
+	// Begins is when it is to begin. Finished is that it is over, and still listed.
+	Begins   time.Time
+	Finished bool `json:",omitempty"`
+}
+
 // maintenanceNotice is how long before it begins maintenance is announced, and how long after its begin what is finished is
 // seen here. Clouds give days.
 const maintenanceNotice = 2 * 24 * time.Hour

@@ -151,7 +151,9 @@ func Hosts(region string) (all []string) {
 }
 
 // AddSubnet has the VPC have one more subnet in a zone, which is called name by its tag, with so many free addresses.
-func (s *Server) AddSubnet(name, zone string, free int) error { return s.ec2.AddSubnet(name, zone, free) }
+func (s *Server) AddSubnet(name, zone string, free int) error {
+	return s.ec2.AddSubnet(name, zone, free)
+}
 
 // LeaveFree has the subnet that is called name by its tag have so many free addresses.
 func (s *Server) LeaveFree(name string, free int) error { return s.ec2.LeaveFree(name, free) }

@@ -53,7 +53,7 @@ func (e Interrupted) Strike(m Machine) { m.Interrupt(time.Duration(e.After), tim
 // is wrong with it is for other faults.
 type Impaired struct {
 	// After counts from when the instance is running and the fault active, whichever is later.
-	After lapse.Duration `json:"after"`
+	After strict.Duration `json:"after"`
 }
 
 var _ = lives.Add("impaired", Impaired{}, fault.Say("fails the cloud's checks DURATION after it is running", "after"))
@@ -75,7 +75,7 @@ type Maintained struct {
 	// Kind is what it means for the instance, in the words of the wire API: for AWS for example system-reboot. Required.
 	Kind string `json:"kind"`
 	// After counts from when the instance is running and the fault active, whichever is later.
-	After lapse.Duration `json:"after"`
+	After strict.Duration `json:"after"`
 	// Finished is that it is over. False means that it is still to come.
 	Finished bool `json:"finished"`
 }

@@ -26,6 +26,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/externalgrpc/protocol"
+	"nodestorm/fakecloud/loopback"
 )
 
 // Scheme is that of the provider IDs: an instance's is "externalgrpc://NAME".
@@ -76,7 +77,7 @@ func Serve(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	l, err := cfg.Listener, error(nil)
 	if l == nil || !cfg.Everywhere {
-		l, err = fakecloud.Loopback(l)
+		l, err = loopback.Listener(l)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("externalgrpc: %w", err)

@@ -14,6 +14,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/loopback"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
@@ -77,11 +78,11 @@ type Config struct {
 }
 
 // Serve serves the API until Close or the end of ctx.
-func (a API) Serve(ctx context.Context, cfg Config) (*fakecloud.Server, error) {
+func (a API) Serve(ctx context.Context, cfg Config) (*loopback.Server, error) {
 	if cfg.Cloud == nil || cfg.Token == "" {
 		return nil, errors.New("jsonapi: Config wants a Cloud and a Token")
 	}
-	l, err := fakecloud.Loopback(cfg.Listener)
+	l, err := loopback.Listener(cfg.Listener)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (a API) Serve(ctx context.Context, cfg Config) (*fakecloud.Server, error) {
 	for _, op := range a.Calls {
 		routes.HandleFunc(op.Route, func(w http.ResponseWriter, r *http.Request) { cfg.serve(op, others, w, r) })
 	}
-	return fakecloud.Serve(ctx, l, routes, others), nil
+	return loopback.Serve(ctx, l, routes, others), nil
 }
 
 func (cfg Config) authorized(r *http.Request) bool {

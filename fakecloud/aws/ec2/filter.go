@@ -95,7 +95,7 @@ func (k kind[T]) filtered(c *api.Call, all []*T, filters []filter) ([]*T, error)
 		var left []*T
 		for _, r := range all {
 			if slices.ContainsFunc(values(r), func(is string) bool {
-				return slices.ContainsFunc(f.Value, func(want string) bool { return like(want, is) })
+				return slices.ContainsFunc(f.Value, func(want string) bool { return api.Like(want, is) })
 			}) {
 				left = append(left, r)
 			}
@@ -103,41 +103,6 @@ func (k kind[T]) filtered(c *api.Call, all []*T, filters []filter) ([]*T, error)
 		all = left
 	}
 	return all, nil
-}
-
-// like reports whether a value is what a filter wants: * stands for any text and ? for one character, after a backslash for themselves.
-func like(want, is string) bool {
-	if !strings.ContainsAny(want, `*?\`) {
-		return want == is
-	}
-	return match([]rune(want), []rune(is))
-}
-
-// match is like with one place to come back to: the last *.
-func match(want, is []rune) bool {
-	w, k, star, from := 0, 0, -1, 0
-	for k < len(is) {
-		switch {
-		case w < len(want) && want[w] == '*':
-			star, from = w, k
-			w++
-		case w+1 < len(want) && want[w] == '\\' && want[w+1] == is[k]:
-			w += 2
-			k++
-		case w < len(want) && want[w] != '\\' && (want[w] == '?' || want[w] == is[k]):
-			w++
-			k++
-		case star >= 0:
-			from++
-			w, k = star+1, from
-		default:
-			return false
-		}
-	}
-	for w < len(want) && want[w] == '*' {
-		w++
-	}
-	return w == len(want)
 }
 
 // page is the page of a listing that is asked for.

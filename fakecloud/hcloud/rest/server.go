@@ -16,6 +16,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/loopback"
 	"nodestorm/sim/history"
 )
 
@@ -69,7 +70,7 @@ func NewHandler(cfg Config) (*Handler, error) {
 }
 
 // Server is an API that is being served.
-type Server struct{ *fakecloud.Server }
+type Server struct{ *loopback.Server }
 
 // Serve serves the API until Close or the end of ctx.
 func Serve(ctx context.Context, cfg Config) (*Server, error) {
@@ -83,7 +84,7 @@ func Serve(ctx context.Context, cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	return &Server{fakecloud.Serve(ctx, l, h, h.others)}, nil
+	return &Server{loopback.Serve(ctx, l, h, h.others)}, nil
 }
 
 func listen(addr string) (net.Listener, error) {

@@ -17,6 +17,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/instanceapi"
 	"nodestorm/fakecloud/jsonapi"
+	"nodestorm/fakecloud/loopback"
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/sentences/scene"
@@ -40,7 +41,7 @@ var rights []byte
 type Cloud struct {
 	*fakecloud.Cloud
 	scene.NoGroups
-	server *fakecloud.Server
+	server *loopback.Server
 	token  string
 }
 

@@ -1,4 +1,5 @@
-package fakecloud
+// Package loopback serves the APIs of clouds to this machine, and to no other.
+package loopback
 
 import (
 	"context"
@@ -12,9 +13,9 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Loopback is the listener that an API is served on: l, or for nil one of 127.0.0.1 and a
+// Listener is the listener that an API is served on: l, or for nil one of 127.0.0.1 and a
 // free port. One that others than this machine reach is refused.
-func Loopback(l net.Listener) (net.Listener, error) {
+func Listener(l net.Listener) (net.Listener, error) {
 	if l == nil {
 		return net.Listen("tcp", "127.0.0.1:0")
 	}
