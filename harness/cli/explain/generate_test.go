@@ -451,7 +451,7 @@ var further = map[string]string{
 	"Record.affected": `">=v1.0.0, <v1.7.0"`, "Record.fixed": `">=v1.7.0"`, "kubernetes": `">=1.34"`, "targets": `[{"name":"karpenter@v1.6.4","expected":"reproduced"}]`, "Record.targets.name": `"karpenter@v1.6.4"`, "interrupted": `{"after":"1m","notice":"2m"}`,
 	"group": `"alpha"`, "namespace": `"default"`, "set": `{"servers.status":"unknown"}`, "message": `"no room"`, "location": `"fsn1"`,
 	"Faults.faults.match.type": `"m5.large"`, "subnet": `"subnet-0123456789abcdef0"`, "Faults.faults.match.name": `"karpenter.k8s.aws/*"`,
-	"dryRun": `"true"`, "notLaunched": `{"code":"InsufficientInstanceCapacity"}`, "Faults.faults.notLaunched.code": `"InsufficientInstanceCapacity"`,
+	"dryRun": `"true"`, "impaired": `{"after":"1m"}`, "Faults.faults.maintained.kind": `"system-reboot"`, "maintained": `{"kind":"system-reboot","after":"1m"}`, "notLaunched": `{"code":"InsufficientInstanceCapacity"}`, "Faults.faults.notLaunched.code": `"InsufficientInstanceCapacity"`,
 	"refuseReply": `{"code":"InternalError"}`, "Faults.faults.refuseReply.code": `"InternalError"`, "Faults.faults.refuseReply.status": `500`,
 	"capacity": `"spot"`, "Absence.since": `"start"`,
 	"Statement.measure.by": `"cx22"`, "Statement.measure.atLeast": `"3"`,
