@@ -1,12 +1,12 @@
 # Open, see also https://github.com/aws/karpenter-provider-aws/issues/8190.
 
 @aws @issue-1859
-Feature: A type that is denied leaves the other types of a NodePool usable
+Feature: Types that are denied leave the other types of a NodePool usable
 
   Policies of an organization allow some types of instances and deny others.
 
   @aws-1859-denied-type
-  Scenario: Of two types of a NodePool one is denied
+  Scenario: Of the types of a NodePool all but one are denied
     Given a cluster
     And a Ready Node "system" for system pods only
     And machines that register 30s after their launch and are Ready 1s later
@@ -15,7 +15,7 @@ Feature: A type that is denied leaves the other types of a NodePool usable
       """
       faults:
         - name: a policy
-          match: {operation: RunInstances, type: c6i.xlarge}
+          match: {operation: RunInstances, type: "[cr]*"}
           refuse: {code: UnauthorizedOperation}
       """
     And Karpenter
@@ -29,7 +29,10 @@ Feature: A type that is denied leaves the other types of a NodePool usable
           spec:
             nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
             requirements:
-            - {key: node.kubernetes.io/instance-type, operator: In, values: [c6i.xlarge, m6i.xlarge]}
+            - {key: node.kubernetes.io/instance-type, operator: In, values: [
+                c5.xlarge, c5a.xlarge, c5d.xlarge, c5n.xlarge, c6a.xlarge, c6i.xlarge, c6id.xlarge, c6in.xlarge, c7a.xlarge, c7i.xlarge,
+                r5.xlarge, r5a.xlarge, r5b.xlarge, r5d.xlarge, r5n.xlarge, r6a.xlarge, r6i.xlarge, r6id.xlarge, r7a.xlarge, r7i.xlarge,
+                m6i.xlarge]}
       """
     And these objects are created:
       """
