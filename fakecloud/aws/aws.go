@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +44,7 @@ const Latency = 20 * time.Millisecond
 type Config struct {
 	// Cloud is what it serves. Its catalogue is Catalogue's, see Settings.
 	Cloud *fakecloud.Cloud
-	// Region has zones a, b and c. Empty means us-west-2.
+	// Region is that of the cloud's zones. Empty means us-west-2.
 	Region string
 	// Account is the number of whom all belongs to, of 12 digits.
 	Account string
@@ -55,8 +56,18 @@ type Config struct {
 	Queue string
 	// Latency is how long an answer takes at least, on the cloud's clock: Latency, or zero for a clock that is moved by hand.
 	Latency time.Duration
-	// Role is the name of the role that nodes can have. Empty means KarpenterNodeRole-CLUSTER.
-	Role string
+	// Roles are the names of the roles that nodes can have. Nil means KarpenterNodeRole-CLUSTER.
+	Roles []string
+	// Profiles are the instance profiles that are there at the start, with roles that are there.
+	Profiles []Profile
+	// Parameters are those of SSM by their names, beside AWS's public ones.
+	Parameters map[string]string
+}
+
+// Profile is an instance profile of IAM's. Path begins and ends with a slash; Role may be empty.
+type Profile struct {
+	Name, Path, Role string
+	Tags             map[string]string
 }
 
 // Cluster is one of EKS.
@@ -83,16 +94,16 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Region == "" {
 		cfg.Region = Region
 	}
-	if cfg.Role == "" {
-		cfg.Role = "KarpenterNodeRole-" + cfg.Cluster.Name
+	if cfg.Roles == nil {
+		cfg.Roles = []string{"KarpenterNodeRole-" + cfg.Cluster.Name}
 	}
 	switch {
 	case cfg.Cloud == nil || len(cfg.Keys) == 0:
 		return nil, errors.New("aws: Config wants a Cloud and Keys")
 	case !accountNumber.MatchString(cfg.Account):
 		return nil, fmt.Errorf("aws: account %q: want 12 digits", cfg.Account)
-	case cfg.Cloud.Catalogue().Location(cfg.Region+"a") == nil:
-		return nil, fmt.Errorf("aws: the cloud has no zone %sa: want one with the catalogue of that region", cfg.Region)
+	case !slices.ContainsFunc(cfg.Cloud.Catalogue().Locations, func(l fakecloud.Location) bool { return strings.HasPrefix(l.Name, cfg.Region) }):
+		return nil, fmt.Errorf("aws: the cloud has no zone of %s: want one with the catalogue of that region", cfg.Region)
 	}
 	s := &Server{profiles: newProfiles(cfg), queue: newQueue(cfg)}
 	s.ec2 = ec2.New(ec2.Config{

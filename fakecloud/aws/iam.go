@@ -2,6 +2,8 @@ package aws
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +33,17 @@ type profile struct {
 
 func newProfiles(cfg Config) *profiles {
 	p := &profiles{account: cfg.Account, roles: map[string]*role{}, all: map[string]*profile{}}
-	p.roles[cfg.Role] = &role{name: cfg.Role, id: "AROA" + strings.Repeat("0", 16) + "1", created: cfg.Cloud.Clock().Now()}
+	now := cfg.Cloud.Clock().Now()
+	for k, name := range cfg.Roles {
+		p.roles[name] = &role{name: name, id: fmt.Sprintf("AROA%017d", k+1), created: now}
+	}
+	for k, of := range cfg.Profiles {
+		is := &profile{name: of.Name, id: fmt.Sprintf("AIPA%017d", k+1), path: of.Path, created: now, role: p.roles[of.Role]}
+		for _, key := range slices.Sorted(maps.Keys(of.Tags)) {
+			is.tags = append(is.tags, iamTag{key, of.Tags[key]})
+		}
+		p.all[of.Name] = is
+	}
 	return p
 }
 

@@ -24,9 +24,19 @@ type (
 	parameterAnswer struct{ Parameter parameter }
 )
 
-// parameters are SSM's operations: of its public parameters there are those of the images.
+// parameters are SSM's operations: the account's own parameters and, of AWS's public ones, those of the images.
 func parameters(cfg Config) []api.Operation {
+	created := time.Time{}
+	if cfg.Cloud != nil {
+		created = cfg.Cloud.Clock().Now()
+	}
 	get := func(_ *api.Call, in *getParameterRequest) (*parameterAnswer, error) {
+		if value, is := cfg.Parameters[in.Name]; is {
+			return &parameterAnswer{parameter{
+				ARN: "arn:aws:ssm:" + cfg.Region + ":" + cfg.Account + ":parameter/" + strings.TrimPrefix(in.Name, "/"), DataType: "text", Name: in.Name,
+				Type: "String", Value: value, LastModifiedDate: created, Version: 1,
+			}}, nil
+		}
 		// The recommended image is the last one with its path.
 		var found *parameterAnswer
 		for _, i := range offer.Images() {

@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/aws/wire/wiretest"
 )
 
 func TestCloudRefuses(t *testing.T) {
@@ -103,6 +107,105 @@ func TestWrongNodeGroups(t *testing.T) {
 		if !strings.Contains(stderr.String(), test.want) || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%s: %q, want a line with %q", name, stderr.String(), test.want)
 		}
+	}
+}
+
+// Wrong files of AWS, each reported in a line that names the file, and a port that is taken.
+func TestWrongAccounts(t *testing.T) {
+	dir := t.TempDir()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
+	for name, test := range map[string]struct{ flag, text, want string }{
+		"a subnet of no zone":      {"--state", "subnets: [{name: a, zone: us-west-2x, range: 10.0.0.0/24}]", `there is no zone "us-west-2x"`},
+		"no such type":             {"--state", "types: [m5.huge]", `type "m5.huge" does not exist`},
+		"no such field":            {"--state", "subnet: []", `did you mean "subnets"?`},
+		"a saved project":          {"--state", `{"Version":1,"ID":1000}`, "unknown field"},
+		"unknown call":             {"--faults", "faults: [{name: x, match: {operation: POST /servers}, hang: {}}]", `"POST /servers" fits nothing`},
+		"a port that is taken":     {"--port", "", "127.0.0.1:" + port + " is taken by another program"},
+		"a port beside an address": {"--listen", "", "--port and --listen both say"},
+	} {
+		file := filepath.Join(dir, "file")
+		if err := os.WriteFile(file, []byte(test.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"cloud", "aws", "--check", test.flag, file}
+		switch test.flag {
+		case "--port":
+			args = []string{"cloud", "aws", "--port", port}
+		case "--listen":
+			args = []string{"cloud", "aws", "--port", port, "--listen", "127.0.0.1:0"}
+		}
+		var stdout, stderr strings.Builder
+		if status := Run(t.Context(), args, &stdout, &stderr); status != Usage {
+			t.Errorf("%s: status %d", name, status)
+		}
+		if !strings.Contains(stderr.String(), test.want) || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%s: %q, want a line with %q", name, stderr.String(), test.want)
+		}
+	}
+}
+
+// AWS is served with a key of the run's, and keeps nothing of whoever has another. Its secret is in no history.
+func TestCloudServesAWS(t *testing.T) {
+	dir := t.TempDir()
+	state, record := filepath.Join(dir, "account.yaml"), filepath.Join(dir, "history.ndjson")
+	if err := os.WriteFile(state, []byte("region: eu-west-1\naccount: \"210987654321\""), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stdout, stderr lockedBuilder
+	status := make(chan int, 1)
+	go func() {
+		status <- Run(ctx, []string{"cloud", "aws", "--json", "--port", "0", "--state", state, "--history", record}, &stdout, &stderr)
+	}()
+	var up struct {
+		Endpoint    string
+		Environment map[string]string
+	}
+	for json.Unmarshal([]byte(stdout.String()), &up) != nil {
+		select {
+		case got := <-status:
+			t.Fatalf("status %d: %s", got, stderr.String())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	secret := up.Environment["AWS_SECRET_ACCESS_KEY"]
+	ask := func(secret string) (int, string) {
+		const body = "Action=GetCallerIdentity&Version=2011-06-15"
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, up.Environment["AWS_ENDPOINT_URL"]+"/", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wiretest.Sign(r, body, up.Environment["AWS_ACCESS_KEY_ID"], secret, "sts", up.Environment["AWS_REGION"], time.Now())
+		reply, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		text, err := io.ReadAll(reply.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply.StatusCode, string(text)
+	}
+	if code, text := ask(secret); code != http.StatusOK || !strings.Contains(text, "<Account>210987654321</Account>") {
+		t.Errorf("%d %s", code, text)
+	}
+	if code, text := ask("another"); code != http.StatusForbidden || !strings.Contains(text, "SignatureDoesNotMatch") {
+		t.Errorf("with another secret: %d %s", code, text)
+	}
+	cancel()
+	if got := <-status; got != AsExpected {
+		t.Errorf("status %d: %s", got, stderr.String())
+	}
+	history, err := os.ReadFile(record)
+	if err != nil || strings.Count(string(history), "GetCallerIdentity") != 1 || strings.Contains(string(history), secret) || len(secret) < 30 {
+		t.Errorf("the history is %s, %v", history, err)
 	}
 }
 

@@ -99,6 +99,7 @@ var inputs = map[string][]string{
 	"explore":        {"explore|--target|karpenter@v1.7.0|BUILT:karpenter@v1.7.0|--out|FOLDER:explore.json", "explore|--target|karpenter@v1.7.0|--kubernetes|FOLDER:etcd"},
 	"explore print":  {"explore print|FIFO"},
 	"explore shrink": {"explore shrink|FIFO|--invariant|liveness|--target|karpenter@v1.7.0"},
+	"cloud aws":      {"cloud aws|--check|--faults|FIFO", "cloud aws|--check|--state|FIFO"},
 	"cloud hcloud":   {"cloud hcloud|--check|--faults|FIFO", "cloud hcloud|--check|--state|FIFO"},
 	"cloud externalgrpc": {
 		"cloud externalgrpc|--check|--faults|FIFO", "cloud externalgrpc|--check|--state|FIFO", "cloud externalgrpc|--check|--groups|FIFO",

@@ -22,7 +22,10 @@ var topics = []struct {
 	{"faults", "Format: faults of a cloud that is served alone",
 		"nodestorm cloud hcloud --faults FILE --check lists what is wrong with one, and what is allowed. In features\n" +
 			"faults are sentences instead: nodestorm sentences fault.",
-		[]string{"faults-hcloud.yaml", "faults-externalgrpc.yaml"}, cloudfault.Faults},
+		[]string{"faults-hcloud.yaml", "faults-externalgrpc.yaml", "faults-aws.yaml"}, cloudfault.Faults},
+	{"accounts", "Format: an account of AWS that is served alone",
+		"nodestorm cloud aws --state FILE --check says what is wrong with one. Of the names that resources have it draws the IDs,\n" +
+			"where it does not say them.", []string{"account.yaml"}, nil},
 	{"rules", "Format: faults on the way to an API server (proxy)",
 		"nodestorm proxy --rules FILE --check lists what is wrong with one.", []string{"rules.yaml"}, apifault.Rules},
 	{"orders", "Format: the order of an installer (run --order)",

@@ -31,6 +31,8 @@ func TestTopics(t *testing.T) {
 	for args, want := range map[string]string{
 		"cloud|hcloud|--check|--faults|faults-hcloud.yaml":             "good: 18 fault(s)",
 		"cloud|externalgrpc|--check|--faults|faults-externalgrpc.yaml": "good: 4 fault(s)",
+		"cloud|aws|--check|--faults|faults-aws.yaml":                   "good: 4 fault(s)",
+		"cloud|aws|--check|--state|account.yaml":                       "good: 0 fault(s), 0 instance(s)",
 		"proxy|--check|--rules|rules.yaml":                             "12 rule(s) good",
 	} {
 		words := strings.Split(args, "|")
@@ -62,8 +64,7 @@ func TestTopicsAreComplete(t *testing.T) {
 		}
 		_, text, _ := said(t, "help", topic.name)
 		for _, k := range topic.faults.Kinds() {
-			// These are of clouds of instances and of AWS, which no command serves with a file of faults.
-			if k.Key != "interrupted" && k.Key != "notLaunched" && !shown[reflect.TypeOf(k.Effect)] {
+			if !shown[reflect.TypeOf(k.Effect)] {
 				t.Errorf("no example of help %s has the effect %s", topic.name, k.Key)
 			}
 			if !strings.Contains(text, topic.faults.Written(k.Key, k.Fields()...)) || !strings.Contains(text, k.Says[0].Text) {

@@ -32,16 +32,26 @@ func ZoneID(region string, k int) string {
 
 // Catalogue is what is offered in a region: all types in all of its zones, on demand and, but for metal, as spot capacity.
 func Catalogue(region string) *fakecloud.Catalogue {
+	var zones []string
+	for _, letter := range Zones {
+		zones = append(zones, region+string(letter))
+	}
+	return In(region, zones, func(string) bool { return true })
+}
+
+// In is what is offered in zones of a region, whose names are the region's and a letter: the types whose names are offered.
+func In(region string, zones []string, offered func(name string) bool) *fakecloud.Catalogue {
 	c := &fakecloud.Catalogue{Currency: "USD"}
-	for k, letter := range Zones {
-		zone := region + string(letter)
+	for k, zone := range zones {
 		c.Locations = append(c.Locations, fakecloud.Location{
 			ID: int64(k + 1), Name: zone, Description: zone, Country: "US", NetworkZone: zone, DatacenterID: int64(k + 1),
-			Datacenter: ZoneID(region, k),
+			Datacenter: ZoneID(region, int(zone[len(zone)-1]-'a')),
 		})
 	}
 	for k, t := range Types() {
-		c.ServerTypes = append(c.ServerTypes, serverType(c, int64(k+1), t))
+		if offered(t.Name) {
+			c.ServerTypes = append(c.ServerTypes, serverType(c, int64(k+1), t))
+		}
 	}
 	c.Images = images()
 	return c

@@ -26,8 +26,7 @@ Status 3: a fault made no difference.`,
 	Example: `  HCLOUD_TOKEN=anything nodestorm cloud hcloud --listen 127.0.0.1:8080
   nodestorm cloud hcloud --token-file token --state project.json \
     --faults faults.yaml`,
-	What:   "server(s)",
-	Config: config,
+	What: "server(s)",
 	New: func(flags *pflag.FlagSet) live.Serving {
 		p := &served{}
 		flags.StringVar(&p.tokenFile, "token-file", "", "`FILE` with the clients' token; default: "+tokenVariable)
@@ -72,6 +71,8 @@ func (p *served) readToken(read func(string) ([]byte, error)) (string, error) {
 	return token, nil
 }
 
+func (p *served) Config() fakecloud.Config { return config() }
+
 func (p *served) Begin() func(*fakecloud.Tx) error { return nil }
 
 func (p *served) Serve(ctx context.Context, c *fakecloud.Cloud, l net.Listener, _ live.Options) (live.Served, error) {
@@ -80,6 +81,6 @@ func (p *served) Serve(ctx context.Context, c *fakecloud.Cloud, l net.Listener, 
 		return live.Served{}, err
 	}
 	return live.Served{
-		Closer: s, Endpoint: s.URL(), Says: "The Hetzner Cloud API is up. Use it with\n\n  export HCLOUD_ENDPOINT=" + s.URL(),
+		Closer: s, Endpoint: s.URL(), Says: "The Hetzner Cloud API is up. Use it with", Environment: []string{"HCLOUD_ENDPOINT=" + s.URL()},
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -24,8 +25,8 @@ import (
 type Alone struct {
 	// Command is what it is called, for which the rest are the help. What are its instances.
 	Command, Short, Long, Example, What string
-	// Config is that of the cloud.
-	Config func() fakecloud.Config
+	// Begins is that a file says how the cloud begins, and none keeps it: New has --state itself.
+	Begins bool
 	// New has further flags, and returns what they say when they are read.
 	New func(*pflag.FlagSet) Serving
 }
@@ -34,16 +35,19 @@ type Alone struct {
 type Serving interface {
 	// Check finds what is wrong with the flags. Files are only checked where nothing is to be served.
 	Check(read func(file string) ([]byte, error), files bool) error
+	// Config is that of the cloud. It is asked for once the flags are checked.
+	Config() fakecloud.Config
 	// Begin is what makes what is there at the start; nil: there is nothing.
 	Begin() func(*fakecloud.Tx) error
 	// Serve serves it to clients of the listener.
 	Serve(context.Context, *fakecloud.Cloud, net.Listener, Options) (Served, error)
 }
 
-// Served is an API that is up. Says is how clients get at it.
+// Served is an API that is up. Says is how clients get at it, for which Environment are the variables, as NAME=VALUE.
 type Served struct {
 	io.Closer
 	Endpoint, Says string
+	Environment    []string
 }
 
 // Options are those of all clouds that are served alone.
@@ -56,7 +60,7 @@ type Options struct {
 // Serve serves a cloud until the end of ctx. Up is called when clients can come, or with no closer where the files were only
 // to be checked. The names of faults that made no difference are returned at the end.
 func (k *Kind) Serve(ctx context.Context, o Options, s Serving, up func(Served) error) (unmet []string, err error) {
-	cfg, faults, err := k.read(o)
+	cfg, faults, err := k.read(o, s)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +86,9 @@ func (k *Kind) Serve(ctx context.Context, o Options, s Serving, up func(Served) 
 		return nil, up(Served{Says: fmt.Sprintf("good: %d fault(s), %d %s", len(faults), len(c.Instances()), k.Alone.What)})
 	}
 	l, err := net.Listen("tcp", o.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%s is taken by another program: take another port, or 0 for a free one", o.Listen)
+	}
 	if err != nil {
 		return nil, exit.UsageError(fmt.Errorf("--listen: %w", err))
 	}
@@ -97,13 +104,13 @@ func (k *Kind) Serve(ctx context.Context, o Options, s Serving, up func(Served) 
 }
 
 // read reads the files.
-func (k *Kind) read(o Options) (cfg fakecloud.Config, faults []fault.Fault, err error) {
+func (k *Kind) read(o Options, s Serving) (cfg fakecloud.Config, faults []fault.Fault, err error) {
 	if o.Faults != "" {
 		if faults, err = cloudfault.Load(o.Faults, k.Operations()); err != nil {
 			return cfg, nil, exit.UsageError(fmt.Errorf("--faults: %w", err))
 		}
 	}
-	cfg = k.Alone.Config()
+	cfg = s.Config()
 	cfg.Clock, cfg.Seed = clock.RealClock{}, o.Seed
 	if o.State != "" {
 		if cfg.State, err = readState(o.State); err != nil {

@@ -31,8 +31,7 @@ zone-b and zone-c. Connections are in clear.
 Status 3: a fault made no difference.`,
 	Example: `  nodestorm cloud externalgrpc --groups groups.yaml --listen 127.0.0.1:8086
   nodestorm cloud externalgrpc --state cloud.json --faults faults.yaml`,
-	What:   "instance(s)",
-	Config: config,
+	What: "instance(s)",
 	New: func(flags *pflag.FlagSet) live.Serving {
 		g := &groups{}
 		flags.StringVar(&g.file, "groups", "", "`FILE` with the node groups to begin with")
@@ -50,6 +49,8 @@ func (g *groups) Check(read func(string) ([]byte, error), _ bool) (err error) {
 	g.first, err = readGroups(g.file, read)
 	return err
 }
+
+func (g *groups) Config() fakecloud.Config { return config() }
 
 func (g *groups) Begin() func(*fakecloud.Tx) error {
 	return func(tx *fakecloud.Tx) error { return createGroups(tx, g.first) }
