@@ -2,6 +2,7 @@ package fakecloud
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 )
@@ -145,15 +146,12 @@ func (tx *Tx) AttachedTo(network int64) []Attachment {
 	return all
 }
 
+// taken are the addresses of a network that are not free. They are the caller's to change.
 func (tx *Tx) taken(network int64) map[netip.Addr]bool {
-	taken := map[netip.Addr]bool{}
-	for _, a := range tx.AttachedTo(network) {
-		taken[a.IP] = true
-		for _, ip := range a.AliasIPs {
-			taken[ip] = true
-		}
+	if all := tx.addresses[network]; all != nil {
+		return maps.Clone(all)
 	}
-	return taken
+	return map[netip.Addr]bool{}
 }
 
 func lastIP(p netip.Prefix) netip.Addr {

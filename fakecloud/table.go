@@ -27,9 +27,11 @@ func MetaOf[T any](r *T) *Meta { return any(r).(interface{ meta() *Meta }).meta(
 // what Get and All return may be kept and read without any lock.
 type Table[T any] struct {
 	changed func()
-	byID    map[int64]*T
-	ids     []int64            // ascending
-	byName  map[string][]int64 // ascending
+	// replaced is called before a resource takes another's place: nil stands for none. It may be nil itself.
+	replaced func(old, by *T)
+	byID     map[int64]*T
+	ids      []int64            // ascending
+	byName   map[string][]int64 // ascending
 }
 
 func newTable[T any](changed func()) *Table[T] {
@@ -72,7 +74,11 @@ func (t *Table[T]) Put(r T) {
 
 // set has a resource, or nil for none, be the one with an ID.
 func (t *Table[T]) set(id int64, r *T) {
-	if old := t.byID[id]; old != nil {
+	old := t.byID[id]
+	if t.replaced != nil {
+		t.replaced(old, r)
+	}
+	if old != nil {
 		if r != nil && MetaOf(r).Name == MetaOf(old).Name {
 			t.byID[id] = r
 			return

@@ -31,11 +31,12 @@ type Tx struct {
 	actionID int64
 	ips      uint32 // public addresses handed out so far
 
-	agenda agenda
-	seq    int
-	live   map[int64][]int64    // running actions by server
-	hits   map[int64]pendingHit // faults of actions that have not begun
-	struck map[strike]bool
+	addresses addresses
+	agenda    agenda
+	seq       int
+	live      map[int64][]int64    // running actions by server
+	hits      map[int64]pendingHit // faults of actions that have not begun
+	struck    map[strike]bool
 	// deleting is the state that an instance comes to if deleting it fails.
 	deleting map[int64]State
 	// past are instances as listings had them, oldest first, as far as stale listings need them.
@@ -46,9 +47,10 @@ func newTx(c *Cloud) *Tx {
 	changed := func() { c.generation.Add(1) }
 	tx := &Tx{
 		c: c, now: c.cfg.Clock.Now(), id: 1000, actionID: 1000,
-		live: map[int64][]int64{}, hits: map[int64]pendingHit{}, struck: map[strike]bool{}, deleting: map[int64]State{},
+		addresses: addresses{}, live: map[int64][]int64{}, hits: map[int64]pendingHit{}, struck: map[strike]bool{}, deleting: map[int64]State{},
 	}
 	tx.Instances = newTable[Instance](func() { changed(); tx.remember() })
+	tx.Instances.replaced = func(old, by *Instance) { tx.addresses.replace(placesOf(old), placesOf(by)) }
 	tx.Ended = newTable[Instance](changed)
 	tx.Groups = newTable[Group](changed)
 	tx.Actions = newTable[Action](func() {})
@@ -59,6 +61,7 @@ func newTx(c *Cloud) *Tx {
 	tx.SSHKeys = newTable[SSHKey](changed)
 	tx.Volumes = newTable[Volume](changed)
 	tx.LoadBalancers = newTable[LoadBalancer](changed)
+	tx.LoadBalancers.replaced = func(old, by *LoadBalancer) { tx.addresses.replace(placesOfBalancer(old), placesOfBalancer(by)) }
 	tx.PrimaryIPs = newTable[PrimaryIP](changed)
 	tx.FloatingIPs = newTable[FloatingIP](changed)
 	tx.Certificates = newTable[Certificate](changed)

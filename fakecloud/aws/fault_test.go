@@ -343,36 +343,3 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkDescribeInstances(b *testing.B) {
-	w := benchmarked(b)
-	form := w.form("DescribeInstances", "MaxResults", "1000")
-	b.ResetTimer()
-	for b.Loop() {
-		status, body := w.send("ec2.us-west-2.amazonaws.com", "ec2", "us-west-2", form)
-		if status != 200 || strings.Count(body, "<instanceId>") != 1000 {
-			b.Fatalf("%d: %.200s", status, body)
-		}
-		b.SetBytes(int64(len(body)))
-	}
-}
-
-func BenchmarkCreateFleet(b *testing.B) {
-	w := benchmarked(b)
-	form := w.form("CreateFleet", w.fleet("nodes", "m5.large")...)
-	b.ResetTimer()
-	for b.Loop() {
-		if status, body := w.send("ec2.us-west-2.amazonaws.com", "ec2", "us-west-2", form); status != 200 {
-			b.Fatalf("%d: %.200s", status, body)
-		}
-	}
-}
-
-// benchmarked is an account with 1,000 instances.
-func benchmarked(b *testing.B) *world {
-	w := newWorld(b)
-	w.template("nodes")
-	w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large", "TargetCapacitySpecification.TotalTargetCapacity", "1000")...)
-	w.pass(time.Minute)
-	return w
-}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"nodestorm/fakecloud"
@@ -274,10 +275,16 @@ func (c *Call) answerError(w http.ResponseWriter, e *wire.Error) {
 	c.write(w, e.StatusOf(), body)
 }
 
+// bodies are those of answers that were written, whose room is used again: a listing has megabytes.
+var bodies = sync.Pool{New: func() any { return new([]byte) }}
+
 func (c *Call) answer(w http.ResponseWriter, out any) {
+	room := bodies.Get().(*[]byte)
+	defer bodies.Put(room)
 	body, err := wire.Answer{
 		Protocol: c.Service.Protocol, Action: c.op.Name, Namespace: c.Service.Namespace, RequestID: c.id, Of: out,
-	}.Write()
+	}.Write((*room)[:0])
+	*room = body
 	if err != nil {
 		c.fail(w, err)
 		return

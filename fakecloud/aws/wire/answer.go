@@ -16,16 +16,17 @@ type Answer struct {
 	Of                any
 }
 
-// Write is the body.
-func (a Answer) Write() ([]byte, error) {
+// Write is the body, which is appended to b.
+func (a Answer) Write(b []byte) ([]byte, error) {
 	if !a.Protocol.IsForm() {
 		is := a.Of
 		if _, altered := is.(map[string]any); !altered {
 			is = Tree(a.Protocol, is)
 		}
-		return json.Marshal(is)
+		text, err := json.Marshal(is)
+		return append(b, text...), err
 	}
-	b := append(make([]byte, 0, 1024), `<?xml version="1.0" encoding="UTF-8"?>`...)
+	b = append(b, `<?xml version="1.0" encoding="UTF-8"?>`...)
 	b = fmt.Appendf(b, "\n<%sResponse xmlns=%q>", a.Action, a.Namespace)
 	if a.Protocol == EC2Query {
 		b = fmt.Appendf(b, "<requestId>%s</requestId>", a.RequestID)

@@ -148,16 +148,16 @@ func TestAnswers(t *testing.T) {
 			`</Name><Count>3</Count><Part>0.25</Part><Is>true</Is><At>2026-01-02T03:04:05.006Z</At><pairSet><member><Key>k</Key><Value>v</Value></member>` +
 			`</pairSet><noneSet></noneSet></DoResult><ResponseMetadata><RequestId>id</RequestId></ResponseMetadata></DoResponse>`,
 	} {
-		got, err := Answer{Protocol: p, Action: "Do", Namespace: "ns", RequestID: "id", Of: &of}.Write()
+		got, err := Answer{Protocol: p, Action: "Do", Namespace: "ns", RequestID: "id", Of: &of}.Write(nil)
 		if err != nil || string(got) != want {
 			t.Errorf("%d: got %s, %v, want %s", p, got, err, want)
 		}
-		tree, _ := Answer{Protocol: p, Action: "Do", Namespace: "ns", RequestID: "id", Of: Tree(p, &of)}.Write()
+		tree, _ := Answer{Protocol: p, Action: "Do", Namespace: "ns", RequestID: "id", Of: Tree(p, &of)}.Write(nil)
 		if len(tree) != len(got) {
 			t.Errorf("%d: as a tree it is %s", p, tree)
 		}
 	}
-	got, err := Answer{Protocol: JSON11, Of: &of}.Write()
+	got, err := Answer{Protocol: JSON11, Of: &of}.Write(nil)
 	var is map[string]any
 	if err != nil || json.Unmarshal(got, &is) != nil || is["Count"] != 3.0 || is["At"] != 1767323045.006 || is["Nothing"] != nil {
 		t.Errorf("got %s, %v", got, err)

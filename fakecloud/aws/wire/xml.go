@@ -3,6 +3,7 @@ package wire
 import (
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -67,11 +68,23 @@ func (f *field) missing(v reflect.Value) bool {
 	return f.omit && v.IsZero()
 }
 
+// plain are the bytes that a text can have as they are: ASCII but for those that mean something in XML, and for control characters.
+var plain = func() (is [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		is[c] = !strings.ContainsRune("&<>\"", c)
+	}
+	return is
+}()
+
 // appendText escapes what XML cannot have in a text.
 func appendText(b []byte, s string) []byte {
 	from := 0
 	for k := 0; k < len(s); {
 		c := s[k]
+		if plain[c] {
+			k++
+			continue
+		}
 		var as string
 		width := 1
 		switch {
