@@ -149,7 +149,7 @@ func TestWrongAccounts(t *testing.T) {
 	}
 }
 
-// AWS is served with a key of the run's, and keeps nothing of whoever has another. Its secret is in no history.
+// AWS is served with a key of the run's, and refuses who has another. Its secret is in no history.
 func TestCloudServesAWS(t *testing.T) {
 	dir := t.TempDir()
 	state, record := filepath.Join(dir, "account.yaml"), filepath.Join(dir, "history.ndjson")

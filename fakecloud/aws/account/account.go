@@ -45,7 +45,7 @@ type Account struct {
 // Cluster is the cluster that EKS describes.
 type Cluster struct {
 	Name string `json:"name"`
-	// Version is that of Kubernetes, as in 1.34.
+	// Version is that of its Kubernetes, as in 1.34: images are found by it.
 	Version string `json:"version"`
 	// Endpoint is its API server's URL, CertificateAuthority that's certificate as PEM, in base64.
 	Endpoint             string `json:"endpoint"`
@@ -136,7 +136,7 @@ func (a *Account) complete() {
 	set(&a.Account, "123456789012")
 	set(&a.Region, aws.Region)
 	set(&a.Cluster.Name, "nodestorm")
-	set(&a.Cluster.Version, "1.34")
+	set(&a.Cluster.Version, "1.36")
 	set(&a.Cluster.Endpoint, "https://127.0.0.1:6443")
 	set(&a.Cluster.ServiceCIDR, "10.100.0.0/16")
 	set(&a.Queue, a.Cluster.Name)

@@ -6,6 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	accounts "nodestorm/fakecloud/aws/account"
+	"nodestorm/harness/builds"
 )
 
 // What is written for Karpenter's provider kwok speaks of AWS's classes, types and zones; what is AWS's own stays.
@@ -54,5 +57,12 @@ func TestCall(t *testing.T) {
 	}
 	if name, known := call("terminate instances"); name != "" || len(known) == 0 {
 		t.Errorf("another cloud's call is %q, of %q", name, known)
+	}
+}
+
+// An account that is served alone has images for the Kubernetes that worlds have.
+func TestVersion(t *testing.T) {
+	if want, is := minor(builds.Kubernetes.Version), accounts.Default().Cluster.Version; is != want {
+		t.Errorf("the cluster's version is %s by default, want %s", is, want)
 	}
 }
