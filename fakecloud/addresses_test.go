@@ -25,7 +25,9 @@ func TestAddresses(t *testing.T) {
 			"an instance": {
 				func() { tx.Instances.Put(Instance{Meta: Meta{ID: 1, Name: "a"}, Networks: place(7, 3)}) },
 				func() { tx.Instances.Put(Instance{Meta: Meta{ID: 1, Name: "a"}, Networks: place(7, 4, ip(8), ip(9))}) },
-				func() { tx.Instances.Update(1, func(i *Instance) { i.Networks = append(place(7, 4, ip(8)), place(6, 4)...) }) },
+				func() {
+					tx.Instances.Update(1, func(i *Instance) { i.Networks = append(place(7, 4, ip(8)), place(6, 4)...) })
+				},
 				func() { tx.Instances.Update(1, func(i *Instance) { i.Name = "b" }) },
 				func() { tx.Instances.Update(1, func(i *Instance) { i.Networks = nil }) },
 				func() { tx.Instances.Update(1, func(i *Instance) { i.Networks = place(7, 5) }) },

@@ -25,7 +25,7 @@ key of this run.
 --state is a file in YAML with what the account has: nodestorm help accounts.
 Without one there is a cluster called nodestorm, with a subnet in each of three
 zones. What becomes of it is not kept. Instances run and boot into nothing; in
-"nodestorm up" they become Nodes.
+the worlds of replays they become Nodes.
 
 Status 3: a fault made no difference.`,
 	Example: `  nodestorm cloud aws --port 4566

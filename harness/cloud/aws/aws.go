@@ -43,6 +43,7 @@ type Region struct {
 	world      *world.World
 	server     *aws.Server
 	id, secret string // of the key that programs have
+	endpoint   string // that programs have in a variable; empty: they know AWS's own names
 }
 
 // Start makes an account with a VPC and no instances. It ends with the world.

@@ -15,11 +15,16 @@ import (
 // Class is the kind of Karpenter's node classes.
 var Class = schema.GroupVersionKind{Group: "karpenter.k8s.aws", Version: "v1", Kind: "EC2NodeClass"}
 
-// Environment has the region and a key. There is no metadata service that the program could ask.
+// Environment has the region, a key and, where the scenario wants it so, the endpoint. There is no metadata service that the
+// program could ask.
 func (r *Region) Environment() []string {
-	return []string{
+	all := []string{
 		"AWS_REGION=" + aws.Region, "AWS_ACCESS_KEY_ID=" + r.id, "AWS_SECRET_ACCESS_KEY=" + r.secret, "AWS_EC2_METADATA_DISABLED=true",
 	}
+	if r.endpoint != "" {
+		all = append(all, "AWS_ENDPOINT_URL="+r.endpoint)
+	}
+	return all
 }
 
 // Values are those that Karpenter's guide sets, and the endpoint, which else Karpenter asks EKS for.

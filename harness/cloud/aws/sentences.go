@@ -24,6 +24,7 @@ var Kind = live.Register(&live.Kind{
 var sentences = scene.Sentences{
 	Worlds: "Karpenter for AWS", Records: "the cloud's instances and calls (cloud), its faults (fault)",
 	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `an AWS region behind AWS_ENDPOINT_URL`, Check: hasClasses, Act: regionBehind},
 		{Role: scene.Given, Words: `an AWS region`, Check: hasClasses, Act: region},
 		{Role: scene.Given, Words: `a subnet "NAME" in "NAME" with N free addresses`, Needs: []scene.Need{Needed}, Act: anotherSubnet},
 		{Role: scene.Either, Words: `the subnet "NAME" has N free addresses`, Needs: []scene.Need{Needed}, Act: freeAddresses},
@@ -56,6 +57,17 @@ func hasClasses(f *scene.Feature, _ words.Args) error {
 }
 
 func region(ctx context.Context, s *scene.Scene, _ words.Args) error { return start(ctx, s) }
+
+// regionBehind starts a region of which programs know by a variable where it is. Those of before SDK v2 (v1.0 of Karpenter) do not
+// look at it.
+func regionBehind(ctx context.Context, s *scene.Scene, _ words.Args) (err error) {
+	if err := start(ctx, s); err != nil {
+		return err
+	}
+	r := scene.CloudOf[*Region](s)
+	r.endpoint, err = r.world.Egress().Open(aws.Hosts(aws.Region)[0])
+	return err
+}
 
 // launchTakes is how long an instance is pending.
 const launchTakes = 5 * time.Second

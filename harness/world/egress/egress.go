@@ -77,6 +77,7 @@ type Proxy struct {
 
 	mu      sync.Mutex
 	origins map[string]*origin
+	opened  []*http.Server
 }
 
 // origin stands in for a host.
@@ -147,6 +148,25 @@ func (p *Proxy) Answer(host string, by http.Handler) error {
 	return nil
 }
 
+// Open has what answers for a host answer at an address of loopback, too, without TLS, until the proxy ends: for programs with
+// a setting for where their cloud is. Any program of the machine reaches it there, so it has to know who may call.
+func (p *Proxy) Open(host string) (url string, err error) {
+	at := p.origin(host)
+	if at == nil {
+		return "", fmt.Errorf("opening %s: the world has no way to it", host)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("opening %s: %w", host, err)
+	}
+	server := &http.Server{Handler: at.to, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: log.New(io.Discard, "", 0)}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opened = append(p.opened, server)
+	p.servers.Go(func() { _ = server.Serve(listener) })
+	return "http://" + listener.Addr().String(), nil
+}
+
 // origin is what stands in for a host; nil for none.
 func (p *Proxy) origin(host string) *origin {
 	p.mu.Lock()
@@ -167,6 +187,11 @@ func (p *Proxy) Env() []string {
 // Close ends the proxy and all its connections.
 func (p *Proxy) Close() error {
 	err := errors.Join(p.front.Close(), p.inside.Close())
+	p.mu.Lock()
+	for _, server := range p.opened {
+		err = errors.Join(err, server.Close())
+	}
+	p.mu.Unlock()
 	p.servers.Wait()
 	return errors.Join(err, p.others.Close())
 }

@@ -159,6 +159,37 @@ func TestAnswer(t *testing.T) {
 }
 
 // A stand-in that hangs up is not made an answer of the proxy's.
+// What answers for a host can be had at an address of loopback, too, until the proxy ends. Of no other host it can.
+func TestOpen(t *testing.T) {
+	r := start(t, func(http.ResponseWriter, *http.Request) {})
+	if err := r.proxy.Answer("ec2.example.cloud", http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		_, _ = io.WriteString(w, req.URL.String())
+	})); err != nil {
+		t.Fatal(err)
+	}
+	if url, err := r.proxy.Open("other.example.cloud"); err == nil {
+		t.Errorf("a host without a way is at %s", url)
+	}
+	url, err := r.proxy.Open("ec2.example.cloud")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Get(url + "/?Action=DescribeInstances")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got, err := io.ReadAll(resp.Body); err != nil || string(got) != "/?Action=DescribeInstances" {
+		t.Errorf("it got %q, %v", got, err)
+	}
+	if err := r.proxy.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := http.Get(url); err == nil {
+		t.Error("it answers after its end")
+	}
+}
+
 func TestHangUp(t *testing.T) {
 	r := start(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	resp, err := r.client.Get("https://" + cloud + "/v1/servers")
