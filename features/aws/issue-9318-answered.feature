@@ -3,11 +3,10 @@
 @aws @issue-9318
 Feature: Karpenter for AWS launches a machine, and terminates it
 
-  @aws-9318-answered
-  Scenario: A pod needs a machine, and then does not
+  Scenario Outline: A pod needs a machine, and then does not
     Given a cluster
     And a Ready Node "system" for system pods only
-    And an AWS region
+    And <region>
     And Karpenter with a NodePool "default"
     When a pod "web" that requests 1 CPU is created
     Then the pod "web" is Running within 3m
@@ -33,3 +32,13 @@ Feature: Karpenter for AWS launches a machine, and terminates it
         - as: gone
           match: {source: cloud, verb: deleted, resource: instances}
       """
+
+    @aws-9318-answered
+    Examples: under AWS's own names
+      | region        |
+      | an AWS region |
+
+    @aws-9318-answered-endpoint
+    Examples: at an endpoint out of a variable
+      | region                                |
+      | an AWS region behind AWS_ENDPOINT_URL |
