@@ -55,6 +55,14 @@ replay: build ## Replay every failure on its affected and its fixed release; two
 	@$(BIN) verify --all $(if $(PARALLEL),--parallel $(PARALLEL)) --out $(OUT)/verify
 	@$(BIN) recheck --cross $(OUT)/verify
 
+# The pages that the README's pictures show; none needs a build of Cluster Autoscaler.
+PICTURED := karpenter-7515-not-ready-noexecute karpenter-2300-double-launch clusterapi-10712-skipped
+
+.PHONY: pictures
+pictures: build browser ## Replay what the pictures of the README show, and make them anew
+	@$(BIN) verify $(PICTURED) --out $(OUT)/pictures
+	@NODESTORM_RUNS=$(CURDIR)/$(OUT)/pictures NODESTORM_SHOTS=$(CURDIR)/reports/testdata/pictures $(TEST) ./reports/page -run '^TestPictures$$' -count=1 -v
+
 .PHONY: browser
 browser: ## Install Debian's Chromium, which the tests of pages drive, if root may
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \

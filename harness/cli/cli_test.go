@@ -166,9 +166,27 @@ func TestWrongArguments(t *testing.T) {
 		{"target|image|--out-file|x|--include|karpenter@v1.7.0", "--include: karpenter@v1.7.0 is not in the store; get it with"},
 		{"target|image|--out-file|x|--include|all", "has no build that is intact; nodestorm target get --all makes some"},
 
+		{"explore|--profile|chaos|--target|karpenter@v1.6.4", "chaos"},
+		{"explain|record.nope", "nope"},
+		{"explain|recrd", "recrd"},
+		{"show|none", "none"},
+		{"new|Not An ID", "Not An ID"},
+		{"new|x|--system|azure", "azure"},
+		{"lint|/none", "/none"},
+		{"report|/none", "/none"},
+		{"report|/none|-o|pdf", "pdf"},
+		{"matrix|/none", "/none"},
+		{"bisect|" + scenario + "|--good|v1.7.0|--bad|v1.6.4", "--source"},
+		{"history|none", "none"},
+		{"up|fault|x", "x"},
+		{"cloud|aws", "aws"},
+		{"list|-o|xml", "xml"},
+		{"verify|" + scenario + "|--parallel|many", "many"},
+
 		{"recheck|/none", "/none is not there; name the folder of a run"},
 		{"recheck|" + filepath.Dir(file), "no run.json in it or below, so there is no run to judge"},
 	}
+	var page strings.Builder
 	for _, test := range tests {
 		t.Run(test.args, func(t *testing.T) {
 			b := newBench(t)
@@ -176,13 +194,53 @@ func TestWrongArguments(t *testing.T) {
 			if !slices.Contains(args, "--out") && slices.Contains([]string{"verify", "run", "up", "bisect", "history", "explore"}, args[0]) {
 				args = append(args, "--out", b.out)
 			}
-			b.refuses(t, test.want, args...)
+			said := b.refuses(t, test.want, args...)
+			if vagueWord.MatchString(said) {
+				t.Errorf("it says %q", vagueWord.FindString(said))
+			}
+			if !wayOut.MatchString(said) {
+				t.Errorf("neither what is allowed nor a way out is in %q", said)
+			}
+			call := "nodestorm " + strings.ReplaceAll(test.args, "|", " ")
+			page.WriteString(strings.NewReplacer(b.out, "OUT", filepath.Dir(file), "DIR", filepath.Dir(waits), "DIR").Replace(call + "\n    " + said))
 		})
+	}
+	if t.Failed() {
+		return
+	}
+	golden(t, filepath.Join("testdata", "wrong.txt"), page.String())
+}
+
+var (
+	vagueWord = regexp.MustCompile(`(?i)\b(told|tells|tell|nobody|somebody|whoever|besides|meanwhile)\b`)
+	// wayOut is in messages that name what is allowed, or what to do.
+	wayOut = regexp.MustCompile(`want|did you mean|nodestorm |name (one|a|the|where|it)|give |leave |write |take |there (is|are) |known|shows|--[a-z]+ (lists|names|is)|` +
+		`lacks|needs|is missing|names a file|at least|oldest|known:|one of|like |, and `)
+)
+
+// golden compares a text with a file of testdata, which -update writes.
+func golden(t *testing.T, path, text string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, text, 0o644)
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := strings.Split(string(want), "\n")
+	for i, line := range strings.Split(text, "\n") {
+		if i >= len(was) || was[i] != line {
+			t.Fatalf("line %d of %s (-update writes it):\n%s", i+1, path, line)
+		}
 	}
 }
 
-// refuses makes sure of one line with want, status 2, and that nothing was done.
-func (b bench) refuses(t *testing.T, want string, args ...string) {
+// refuses makes sure of one line with want, status 2, and that nothing was done. It returns the line.
+func (b bench) refuses(t *testing.T, want string, args ...string) string {
 	t.Helper()
 	code, stdout, stderr := nodestorm(t, args...)
 	if code != cli.Usage || stdout != "" || !strings.HasPrefix(stderr, "nodestorm: ") || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
@@ -196,6 +254,7 @@ func (b bench) refuses(t *testing.T, want string, args ...string) {
 	if left := append(entries, runs...); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
+	return stderr
 }
 
 func TestWrongSurroundings(t *testing.T) {
