@@ -226,7 +226,7 @@ func (c *Catalogue) Lookup(id string) (Record, error) {
 	}
 	like := ""
 	if near := c.near(id); len(near) > 0 {
-		like = ", like " + strings.Join(near, ", ")
+		like = ", did you mean " + strings.Join(near, " or ")
 	}
 	way := fmt.Sprintf("nodestorm list shows all %d, and --catalogue FOLDER adds those of a folder of yours", len(c.records)+len(c.bare))
 	if issue := aboutIssue.FindStringSubmatch(id); issue != nil {

@@ -101,7 +101,7 @@ func TestExpected(t *testing.T) {
 			t.Errorf("%s: expected %q, want %q", target, got, want)
 		}
 	}
-	if _, err := catalogue.Lookup("karpenter-2"); err == nil || !strings.Contains(err.Error(), `unknown scenario "karpenter-2", like karpenter-1-a; nodestorm list shows all 1`) {
+	if _, err := catalogue.Lookup("karpenter-2"); err == nil || !strings.Contains(err.Error(), `unknown scenario "karpenter-2", did you mean karpenter-1-a; nodestorm list shows all 1`) {
 		t.Errorf("looking up an unknown ID: %v", err)
 	}
 }
@@ -146,7 +146,7 @@ func TestLoadErrors(t *testing.T) {
 		{"both", with(`fixed: ">=v1.7.0, !=v1.7.5"`, `fixed: ">=v1.6.0"`), "affected and fixed both have v1.6.4"},
 		{"symptom", with("verb: create", "verb: make"), `symptom: sequence[0]: match: unknown verb "make"`},
 		{"kin is itself", good + "kin: [karpenter-1-a]\n", "kin[0]: karpenter-1-a is the record itself"},
-		{"unknown kin", good + "kin: [karpenter-1-b]\n", `scenarios/karpenter/a.yaml: kin[0]: unknown scenario "karpenter-1-b", like karpenter-1-a`},
+		{"unknown kin", good + "kin: [karpenter-1-b]\n", `scenarios/karpenter/a.yaml: kin[0]: unknown scenario "karpenter-1-b", did you mean karpenter-1-a`},
 		{"a twin without a title", good + "twins: [{id: karpenter-1-b}]\n", "scenarios/karpenter/a.yaml: twins[0].title is missing"},
 		{"a twin's own symptom", good + "twins: [{id: karpenter-1-b, title: B, symptom: {}}]\n", `unknown field "twins[0].symptom" (allowed: id, title, system, feature, summary, mechanism, notes)`},
 		{"a twin's system", good + "twins: [{id: karpenter-1-b, title: B, system: hetzner}]\n", `twins[0].id: "karpenter-1-b" is not like hetzner-7515-what-fails`},

@@ -27,7 +27,7 @@ func TestBisectArguments(t *testing.T) {
 		"bisect|" + scenario + "|--source|/none|--good|a|--bad|b|--healthy-runs|0":           "want 1 or more",
 		"bisect|karpenter-7515-nope|--source|/none|--good|a|--bad|b":                         "karpenter-7515-nope",
 		"bisect|bootstrap-12059-csr-approver|--source|/none|--good|a|--bad|b":                "is about kubespray, of which nothing is built",
-		"bisect|" + scenario + "|--module|sigs.k8s.io/karpenter|--good|main|--bad|v1.6.4":    "--good main is no release of a module",
+		"bisect|" + scenario + "|--module|sigs.k8s.io/karpenter|--good|main|--bad|v1.6.4":    "--good main is not a release of a module",
 		"bisect|" + scenario + "|--module|example.com/fork|--good|v1.7.0|--bad|v1.6.4":       "the releases of karpenter are those of sigs.k8s.io/karpenter; a fork is bisected with --source",
 		"history|" + scenario + "|--from|127.0.0.1:1/team/builds":                            "--from: listing what there is to pull: 127.0.0.1:1/team/builds: ",
 		"history|" + scenario + "|--from|Team":                                               "--from: listing what there is to pull: ",

@@ -79,15 +79,15 @@ func TestWrongArguments(t *testing.T) {
 		{"help|target|nope", `unknown command "nodestorm target nope"; nodestorm target --help`},
 		{"target|lst", `unknown command "nodestorm target lst", did you mean "get" or "list"; nodestorm target --help`},
 		{"list|--jsn", "unknown flag: --jsn; nodestorm list --help shows the flags"},
-		{"recheck", "no DIR is named: nodestorm recheck DIR…"},
+		{"recheck", "DIR is missing: want nodestorm recheck DIR…"},
 
 		{"verify", "name a scenario (nodestorm list shows them), or give --tags or --all"},
 		{"verify|none", `unknown scenario "none"; nodestorm list shows all `},
-		{"verify|karpenter-7515-nothing", `unknown scenario "karpenter-7515-nothing", like ` + "karpenter-7515-not-ready-flap, " + scenario},
-		{"verify|--all|" + scenario, "--all leaves nothing"},
-		{"verify|--tags|@none", `tags "@none": no scenario has these tags; there are @ and an ID each, @issue- and the number of an issue, and @`},
-		{"run|--tags|@none|--target|karpenter@v1.6.4", `tags "@none": no scenario has these tags; there are @ and an ID each, @issue- and the number of an issue, and @`},
-		{"verify|--tags|@a &&", `tags "@a &&": "&&" is no tag, which begins with @; want an expression such as`},
+		{"verify|karpenter-7515-nothing", `unknown scenario "karpenter-7515-nothing", did you mean ` + "karpenter-7515-not-ready-flap or " + scenario},
+		{"verify|--all|" + scenario, "--all is every record: leave out either"},
+		{"verify|--tags|@none", `tags "@none": no scenario has these tags; want @ID, @issue-NUMBER, or one of @`},
+		{"run|--tags|@none|--target|karpenter@v1.6.4", `tags "@none": no scenario has these tags; want @ID, @issue-NUMBER, or one of @`},
+		{"verify|--tags|@a &&", `tags "@a &&": "&&" is not a tag (a tag begins with @); want an expression such as`},
 		{"verify|" + scenario + "|--repeat|0", "--repeat 0: want 1 or more"},
 		{"verify|" + scenario + "|--repeat|x", `--repeat "x": want a whole number`},
 		{"verify|" + scenario + "|--clock|5", `--clock: clock "5": want "auto", "real", or a factor`},
@@ -109,7 +109,7 @@ func TestWrongArguments(t *testing.T) {
 		{"run|" + scenario + "|--target|karpenter@v1.6.4|--cluster|kind,sim", `cluster "kind,sim": want`},
 
 		{"verify|" + scenario + "|--kubernetes|/none", "--kubernetes /none: /none has no program etcd; name a folder with etcd and kube-apiserver, as envtest's or a release's is, or a release, such as v1.36.3"},
-		{"verify|" + scenario + "|--kubernetes|1.33.5", "--kubernetes 1.33.5: kubernetes@1.33.5 is no release: did you mean kubernetes@v1.33.5?"},
+		{"verify|" + scenario + "|--kubernetes|1.33.5", "--kubernetes 1.33.5: kubernetes@1.33.5 is not a release: did you mean kubernetes@v1.33.5?"},
 		{"verify|" + scenario + "|--kubernetes|v1.30.0", "--kubernetes v1.30.0: release v1.30.0 of Kubernetes is too old"},
 		{"verify|" + scenario + "|--kubernetes|the newest", "--kubernetes the newest: want a release such as v1.36.3, or a folder with etcd and kube-apiserver"},
 		{"verify|" + scenario + "|--kubernetes|v1.36.3|--cluster|kind", "--cluster kind: a cluster of kind has a control plane of its own, leave out --kubernetes"},
@@ -117,39 +117,39 @@ func TestWrongArguments(t *testing.T) {
 		{"run|" + scenario, "--target NAME@VERSION is missing; the record of karpenter-7515-not-ready-noexecute has karpenter@v1.6.4"},
 		{"run|" + scenario + "|--target|karpenter", `"karpenter" has no version: write NAME@VERSION`},
 		{"run|" + scenario + "|--target|../x@v1", `"../x@v1" names no target`},
-		{"run|" + scenario + "|--target|other@v1", scenario + " is about karpenter, and --target is other@v1"},
+		{"run|" + scenario + "|--target|other@v1", scenario + " is about karpenter, and --target is other@v1: want a build of karpenter"},
 		{"run|" + scenario + "|--target|karpenter@nope", "karpenter@nope is not in the store; get it with: nodestorm target build karpenter@nope --source DIR"},
 		{"run|" + installed + "|--target|kubespray@mine", "the order of kubespray@mine is not known (known: v2.24.0, v2.28.0); --order names a file with yours"},
-		{"run|" + installed + "|--target|kubespray@mine|--order|/none", "--order: open /none: no such file"},
-		{"run|" + installed + "|--target|kubespray@mine|--order|" + waits, "--order: " + waits + ": steps[0]: it waits for Deployment default/web, which no step before has applied"},
-		{"run|" + scenario + "|--target|karpenter@v1.6.4|--order|" + waits, "--order: karpenter is no installer"},
+		{"run|" + installed + "|--target|kubespray@mine|--order|/none", "--order: open /none: no such file or directory; name a file with the installer's steps"},
+		{"run|" + installed + "|--target|kubespray@mine|--order|" + waits, "--order: " + waits + ": steps[0]: it waits for Deployment default/web, which no step before it applies: put the step that applies it first"},
+		{"run|" + scenario + "|--target|karpenter@v1.6.4|--order|" + waits, "--order: karpenter is not an installer: leave it out"},
 		{"run|none|--target|karpenter@v1.6.4", `unknown scenario "none"`},
-		{"run|" + scenario + "|--target|karpenter@v1.7.0|--manifest|nope.yaml", "--manifest: nope.yaml: it is for cluster-autoscaler, and the target is karpenter"},
-		{"run|hetzner-8402-min-size|--target|cluster-autoscaler@1.33.0|--manifest|nope.yaml", "--manifest: reading the manifest: open nope.yaml: no such file"},
+		{"run|" + scenario + "|--target|karpenter@v1.7.0|--manifest|nope.yaml", "--manifest: nope.yaml: manifests are for cluster-autoscaler, and the target is karpenter: leave it out"},
+		{"run|hetzner-8402-min-size|--target|cluster-autoscaler@1.33.0|--manifest|nope.yaml", "--manifest: open nope.yaml: no such file or directory; name a manifest"},
 		{"verify|hetzner-8402-min-size|--manifest|" + waits, "--manifest: " + waits + ": "},
-		{"bisect|hetzner-8402-min-size|--source|.|--good|a|--bad|b|--manifest|nope.yaml", "--manifest: reading the manifest: open nope.yaml: no such file"},
-		{"history|hetzner-8402-min-size|--build|--manifest|nope.yaml", "--manifest: reading the manifest: open nope.yaml: no such file"},
+		{"bisect|hetzner-8402-min-size|--source|.|--good|a|--bad|b|--manifest|nope.yaml", "--manifest: open nope.yaml: no such file or directory; name a manifest"},
+		{"history|hetzner-8402-min-size|--build|--manifest|nope.yaml", "--manifest: open nope.yaml: no such file or directory; name a manifest"},
 		{"up|--target|karpenter@v1.7.0|--given|nope.feature", "nope.feature"},
 		{"up|--target|karpenter@v1.7.0|--record|" + file + ".feature", "it is there already"},
 		{"run|nope.feature|--target|karpenter@v1.7.0", "nope.feature"},
 		{"verify|" + scenario + "|--shard|1/2|--durations|nope.json", "nope.json"},
 		{"verify|" + scenario + "|--kubernetes|./nope", "./nope"},
-		{"explore|shrink|nope.yaml|--invariant|liveness|--target|karpenter@v1.7.0", "nope.yaml"},
+		{"explore|shrink|nope.yaml|--invariant|liveness|--target|karpenter@v1.7.0", "open nope.yaml: no such file or directory; name a schedule"},
 		{"verify|" + scenario + "|--catalog|nope", "nope"},
 
 		{"up|--nodes|-1", "--nodes -1: want 0 to 5000"},
-		{"up|--target|other@v1", "--target other@v1: up knows karpenter"},
+		{"up|--target|other@v1", "--target other@v1: up deploys karpenter by itself; for other targets give --given FILE.feature"},
 		{"up|--clock|fast", `clock "fast": want`},
 
 		{"target|build|karpenter", `"karpenter" has no version`},
-		{"target|build|karpenter@nope", "karpenter@nope is no release"},
+		{"target|build|karpenter@nope", "karpenter@nope is not a release"},
 		{"target|build|other@v1", `no recipe for "other"`},
 		{"target|build|kubernetes@v1.30.0", "release v1.30.0 of Kubernetes is too old: the oldest that was seen to be a world's control plane is v1.31"},
-		{"target|build|other@v1|--source|/none", "building other@v1 from /none: reading the source folder: stat /none"},
-		{"target|add|other@v1|/none", "adding other@v1: open /none"},
-		{"target|add|other@v1|" + file, file + " is no Linux program (ELF)"},
+		{"target|build|other@v1|--source|/none", "building other@v1 from /none: stat /none: no such file or directory; name the folder of a checkout"},
+		{"target|add|other@v1|/none", "adding other@v1: open /none: no such file or directory; name a compiled program"},
+		{"target|add|other@v1|" + file, file + " is not a Linux program (ELF); name a compiled one"},
 		{"target|add|karpenter@v1|" + file, "--source is missing"},
-		{"target|rm|other@v1", "other@v1 is not in the store"},
+		{"target|rm|other@v1", "other@v1 is not in the store; nodestorm target list shows what is"},
 
 		{"nightly|manifest", "name a scenario (nodestorm list shows them), or give --tags or --all"},
 		{"nightly|manifest|none|--image|x", `unknown scenario "none"`},
@@ -157,11 +157,11 @@ func TestWrongArguments(t *testing.T) {
 		{"nightly|manifest|--all|--image|x|--repeat|0", "--repeat 0: want 1 or more"},
 		{"nightly|manifest|--all|--image|x|--cpu|two", `--cpu "two": want a quantity of Kubernetes`},
 		{"nightly|manifest|--all|--image|x|--name|A", `--name "A": want a name of at most 40`},
-		{"verify|" + scenario + "|--shard|job/4", `--shard "job/4": JOB_COMPLETION_INDEX is "", and a pod of an Indexed Job has its index there`},
+		{"verify|" + scenario + "|--shard|job/4", `--shard "job/4": JOB_COMPLETION_INDEX is "": want the index of a pod of an Indexed Job`},
 		{"nightly|merge|--job|night|x", "--job is for pods of Kubernetes, and this is none"},
-		{"target|image", "say where the image is to go: --out-file FILE, for docker load, or --push REFERENCE"},
-		{"target|image|--out-file|x|--push|registry.example/x:1", "say where the image is to go"},
-		{"target|image|--push|registry.example/x:1|--tag|x", "--tag is the image's name in a file"},
+		{"target|image", "want one of --out-file FILE, for docker load, and --push REFERENCE"},
+		{"target|image|--out-file|x|--push|registry.example/x:1", "want one of --out-file FILE"},
+		{"target|image|--push|registry.example/x:1|--tag|x", "--tag is the image's name in a file: leave it out with --push REFERENCE"},
 		{"target|image|--out-file|x|--include|karpenter", `--include: "karpenter" has no version`},
 		{"target|image|--out-file|x|--include|karpenter@v1.7.0", "--include: karpenter@v1.7.0 is not in the store; get it with"},
 		{"target|image|--out-file|x|--include|all", "has no build that is intact; nodestorm target get --all makes some"},
@@ -171,7 +171,7 @@ func TestWrongArguments(t *testing.T) {
 		{"explain|recrd", "recrd"},
 		{"show|none", "none"},
 		{"new|Not An ID", "Not An ID"},
-		{"new|x|--system|azure", "azure"},
+		{"new|azure-1-it-fails|--system|azure", "azure"},
 		{"lint|/none", "/none"},
 		{"report|/none", "/none"},
 		{"report|/none|-o|pdf", "pdf"},
@@ -184,14 +184,15 @@ func TestWrongArguments(t *testing.T) {
 		{"verify|" + scenario + "|--parallel|many", "many"},
 
 		{"recheck|/none", "/none is not there; name the folder of a run"},
-		{"recheck|" + filepath.Dir(file), "no run.json in it or below, so there is no run to judge"},
+		{"recheck|" + filepath.Dir(file), "there is no run.json in it or below; name the folder of a run"},
 	}
 	var page strings.Builder
 	for _, test := range tests {
 		t.Run(test.args, func(t *testing.T) {
 			b := newBench(t)
 			args := strings.Split(test.args, "|")
-			if !slices.Contains(args, "--out") && slices.Contains([]string{"verify", "run", "up", "bisect", "history", "explore"}, args[0]) {
+			if !slices.Contains(args, "--out") && slices.Contains([]string{"verify", "run", "up", "bisect", "history", "explore"}, args[0]) &&
+				!strings.HasPrefix(test.args, "up|fault") {
 				args = append(args, "--out", b.out)
 			}
 			said := b.refuses(t, test.want, args...)
@@ -202,11 +203,8 @@ func TestWrongArguments(t *testing.T) {
 				t.Errorf("neither what is allowed nor a way out is in %q", said)
 			}
 			call := "nodestorm " + strings.ReplaceAll(test.args, "|", " ")
-			page.WriteString(strings.NewReplacer(b.out, "OUT", filepath.Dir(file), "DIR", filepath.Dir(waits), "DIR").Replace(call + "\n    " + said))
+			page.WriteString(strings.NewReplacer(b.store, "STORE", b.out, "OUT", filepath.Dir(file), "DIR", filepath.Dir(waits), "DIR").Replace(call + "\n    " + said))
 		})
-	}
-	if t.Failed() {
-		return
 	}
 	golden(t, filepath.Join("testdata", "wrong.txt"), page.String())
 }
@@ -214,8 +212,8 @@ func TestWrongArguments(t *testing.T) {
 var (
 	vagueWord = regexp.MustCompile(`(?i)\b(told|tells|tell|nobody|somebody|whoever|besides|meanwhile)\b`)
 	// wayOut is in messages that name what is allowed, or what to do.
-	wayOut = regexp.MustCompile(`want|did you mean|nodestorm |name (one|a|the|where|it)|give |leave |write |take |there (is|are) |known|shows|--[a-z]+ (lists|names|is)|` +
-		`lacks|needs|is missing|names a file|at least|oldest|known:|one of|like |, and `)
+	wayOut = regexp.MustCompile(`want|did you mean|nodestorm [a-z]|put |name (one|a|the|where|it)|give |leave |write |take |there (is|are) |known|shows|--[a-z]+ (lists|names|is)|` +
+		`lacks|needs|is missing|names a file|at least|oldest|known:|one of|like `)
 )
 
 // golden compares a text with a file of testdata, which -update writes.
@@ -231,10 +229,10 @@ func golden(t *testing.T, path, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	was := strings.Split(string(want), "\n")
-	for i, line := range strings.Split(text, "\n") {
-		if i >= len(was) || was[i] != line {
-			t.Fatalf("line %d of %s (-update writes it):\n%s", i+1, path, line)
+	was, is := strings.Split(string(want), "\n"), strings.Split(text, "\n")
+	for i := range max(len(was), len(is)) {
+		if i >= len(was) || i >= len(is) || was[i] != is[i] {
+			t.Fatalf("line %d of %s is other than what is printed (-update writes it):\n%s", i+1, path, strings.Join(is[min(i, len(is)):min(i+1, len(is))], ""))
 		}
 	}
 }
@@ -263,8 +261,8 @@ func TestWrongSurroundings(t *testing.T) {
 		b := newBench(t)
 		folder := t.TempDir()
 		write(t, filepath.Join(folder, "etcd"), "#!/bin/sh\n", 0o700)
-		b.refuses(t, "etcd is no Linux program (ELF)", append(verify(b), "--kubernetes", folder)...)
-		b.refuses(t, "etcd is no Linux program (ELF)", "up", "--out", b.out, "--kubernetes", folder)
+		b.refuses(t, "etcd is not a Linux program (ELF); name a compiled one", append(verify(b), "--kubernetes", folder)...)
+		b.refuses(t, "etcd is not a Linux program (ELF); name a compiled one", "up", "--out", b.out, "--kubernetes", folder)
 	})
 	t.Run("outside a checkout", func(t *testing.T) {
 		b := newBench(t)

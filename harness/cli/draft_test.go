@@ -43,7 +43,7 @@ func TestDraft(t *testing.T) {
 
 func TestDraftRefuses(t *testing.T) {
 	b := newBench(t)
-	b.refuses(t, "no source is named: nodestorm draft --audit-log FILE|", "draft")
+	b.refuses(t, "a source is missing: want nodestorm draft --audit-log FILE|", "draft")
 	b.refuses(t, `--autoscaler "keda": want karpenter or cluster-autoscaler`, "draft", "--dump", drafts+"dump", "--autoscaler", "keda")
 	b.refuses(t, "--log: stat /none: no such file or directory; name a file that can be read", "draft", "--log", "/none")
 	b.refuses(t, "--out-file: open /none/x.feature: no such file or directory; name a file in a folder", "draft", "--dump", drafts+"dump", "--out-file", "/none/x.feature")

@@ -87,7 +87,7 @@ func TestNightlyReport(t *testing.T) {
 		t.Errorf("a place that is a file: status %d, %s", code, stderr)
 	}
 	for args, want := range map[string]string{
-		"nightly|report":                            "no NIGHT is named",
+		"nightly|report":                            "NIGHT is missing",
 		"nightly|report|x":                          "--nights: no folder given",
 		"nightly|report|x|--nights|y|--last|0":      "--last 0: want 1 or more",
 		"nightly|report|/none|--nights|" + dir:      "/none is not there",

@@ -143,13 +143,13 @@ func TestReportOfDamagedRuns(t *testing.T) {
 func TestReportUsage(t *testing.T) {
 	dir := aRun(t)
 	for args, want := range map[string]string{
-		"report":                                      "no RUN is named",
+		"report":                                      "RUN is missing",
 		"report|/none":                                "/none is not there",
 		"report|" + dir + "|--format|pdf":             `-o "pdf": want one of html, text, junit, cucumber`,
 		"report|" + dir + "|--side-by-side":           "compares two runs in html, and 1 are named",
 		"report|" + dir + "|--price|-1":               "--price -1: want euros an hour",
 		"report|" + dir + "/" + run.File:              "no bundle of runs",
-		"bundle":                                      "no RUN is named",
+		"bundle":                                      "RUN is missing",
 		"matrix|" + dir + "|--format|pdf":             `-o "pdf": want one of html, md, json, yaml; a file`,
 		"matrix|" + dir + "|--since|" + dir:           "--since " + dir,
 		"matrix|" + dir + "|--status|foo":             `--status "foo": want one of healthy, reproduced, failed, inconclusive, expected, regression, fixed earlier than recorded, not as expected`,

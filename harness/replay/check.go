@@ -71,7 +71,7 @@ func (r Request) manifest() (*manifest.Container, error) {
 	}
 	options := r.program().Manifest
 	if options == nil {
-		return nil, fmt.Errorf("%s: it is for %s, and the target is %s", r.Manifest, programs.WithManifest(), r.Target.Name)
+		return nil, fmt.Errorf("%s: manifests are for %s, and the target is %s: leave it out", r.Manifest, programs.WithManifest(), r.Target.Name)
 	}
 	return manifest.Load(r.Manifest, *options)
 }

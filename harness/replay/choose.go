@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -28,7 +29,7 @@ func chosen(c *scenarios.Catalogue, features fs.FS, ids []string, tags string, a
 	case all && len(ids) == 0 && tags == "":
 		return c.Records(), nil
 	case all:
-		return nil, exit.UsageError(fmt.Errorf("--all leaves nothing for IDs or --tags to choose"))
+		return nil, exit.UsageError(errors.New("--all is every record: leave out either --all, or the IDs and --tags"))
 	case len(ids) == 0 && tags == "":
 		return nil, exit.UsageError(fmt.Errorf("name a scenario (nodestorm list shows them), or give --tags or --all"))
 	}

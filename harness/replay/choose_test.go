@@ -37,7 +37,7 @@ func TestTagged(t *testing.T) {
 		"@a &&":                     "want an expression such as",
 		"@a || @b":                  "want an expression such as",
 		"@a and @b":                 "no scenario has these tags",
-		"@a && (@b)":                `"&&" is no tag`,
+		"@a && (@b)":                `"&&" is not a tag`,
 		"@a,@b and @c":              "the two forms do not mix",
 		"@karpenter and":            `a tag is missing after "and"`,
 		"not":                       `a tag is missing after "not"`,

@@ -29,7 +29,7 @@ func Find(store *buildstore.Store, ref builds.Ref) (builds.Target, error) {
 func OwnOrder(ref builds.Ref, file string) (builds.Target, error) {
 	orders := programs.Named(ref.Name).Orders
 	if orders == nil {
-		return builds.Target{}, fmt.Errorf("%s is no installer, and an order is one's (kubespray's)", ref.Name)
+		return builds.Target{}, fmt.Errorf("%s is not an installer: leave it out, or give --target kubespray@VERSION", ref.Name)
 	}
 	text, files, err := orders.Load(file)
 	if err != nil {

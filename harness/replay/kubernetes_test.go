@@ -63,7 +63,7 @@ func TestControlPlaneOfFolder(t *testing.T) {
 		{"no API server", without(all(own), "kube-apiserver"), "", 0, "has no program kube-apiserver"},
 		{"empty", nil, "", 0, "has no program etcd"},
 		{"another machine's", all(elsewhere), "", 0, "kube-apiserver is for another machine: EM_MIPS"},
-		{"a script", all([]byte("#!/bin/sh\necho Kubernetes v1.36.3\n")), "", 0, "kube-apiserver is no Linux program (ELF)"},
+		{"a script", all([]byte("#!/bin/sh\necho Kubernetes v1.36.3\n")), "", 0, "kube-apiserver is not a Linux program (ELF)"},
 		{"too old", all(oldest), "", 0, "release v1.30.14 of Kubernetes is too old: the oldest that was seen to be a world's control plane is v1.31"},
 		{"silent", all(silent), "", 0, `does not say which release it is: --version says ""`},
 	} {

@@ -38,7 +38,7 @@ func filterOf(expression string) (chooses func(tags []string) bool, err error) {
 		operator := word == "and" || word == "or" || word == "not"
 		switch {
 		case !operator && !strings.HasPrefix(word, "@"):
-			return nil, wrong(fmt.Sprintf("%q is no tag, which begins with @", word))
+			return nil, wrong(fmt.Sprintf("%q is not a tag (a tag begins with @)", word))
 		// mutant: a tag expression may end with an operator
 		case operator && i == len(words)-1: // the library takes what is not there from an empty stack
 			return nil, wrong(fmt.Sprintf("a tag is missing after %q", word))
@@ -121,7 +121,7 @@ func Tagged(c *scenarios.Catalogue, features fs.FS, tags string) ([]scenarios.Re
 		}
 	}
 	others := slices.DeleteFunc(names, func(tag string) bool { return strings.HasPrefix(tag, "@issue-") })
-	return nil, fmt.Errorf("tags %q: no scenario has these tags%s; there are @ and an ID each, @issue- and the number of an issue, and %s",
+	return nil, fmt.Errorf("tags %q: no scenario has these tags%s; want @ID, @issue-NUMBER, or one of %s",
 		tags, meant, strings.Join(others, ", "))
 }
 

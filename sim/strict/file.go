@@ -78,6 +78,14 @@ func ReadFile(name string, most int64) ([]byte, error) {
 	return text, err
 }
 
+// WithHint adds what to name instead to the error of a file that does not exist. Other errors, and nil, stay as they are.
+func WithHint(err error, hint string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w; %s", err, hint)
+	}
+	return err
+}
+
 // Regular is the error of a name that is not that of a regular file, nor of a link to one.
 func Regular(name string) error {
 	info, err := os.Stat(name)

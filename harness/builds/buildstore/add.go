@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/builds/registry"
 	"nodestorm/harness/builds/repository"
 	"nodestorm/harness/builds/tree"
+	"nodestorm/sim/strict"
 )
 
 // Add stores the program in file, which someone else built for this machine. r
@@ -23,7 +24,7 @@ import (
 func (s *Store) Add(ctx context.Context, r Recipe, file string) (builds.Target, error) {
 	return s.add(ctx, r, nil, func(reporter, string) (builds.Source, func(string) error, error) {
 		file, err := filepath.Abs(file)
-		put := func(to string) error { return tree.CopyFile(to, file) }
+		put := func(to string) error { return strict.WithHint(tree.CopyFile(to, file), "name a compiled program") }
 		return builds.Source{Kind: builds.FromBinary, File: file}, put, err
 	})
 }

@@ -44,7 +44,7 @@ func TestAddImage(t *testing.T) {
 	ok(t, s.Remove(ctx, tiny))
 
 	for path, want := range map[string]string{
-		"/app/script": "/app/script is no Linux program",
+		"/app/script": "/app/script is not a Linux program",
 		"/app":        "it has no /app",
 		"/app/ghost":  "it has no /app/ghost",
 	} {

@@ -26,10 +26,10 @@ import (
 func sourceIn(dir, name string) (source, module string, err error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return "", "", fmt.Errorf("reading the source folder: %w", err)
+		return "", "", strict.WithHint(err, "name the folder of a checkout")
 	}
 	if !info.IsDir() {
-		return "", "", fmt.Errorf("%s is no folder", dir)
+		return "", "", fmt.Errorf("%s is not a folder; name the folder of a checkout", dir)
 	}
 	if below := filepath.Join(dir, name); !hasMod(dir) && hasMod(below) {
 		return below, below, nil

@@ -91,7 +91,7 @@ func TestCheckout(t *testing.T) {
 		want   []string
 	}{
 		"nothing there":   {func(r *Recipe) { r.Dir = t.TempDir() }, []string{"no checkout of a Go program", "no go.mod in it, in its folder tiny, or above it"}},
-		"a file":          {func(r *Recipe) { r.Dir = workspace }, []string{"is no folder"}},
+		"a file":          {func(r *Recipe) { r.Dir = workspace }, []string{"is not a folder"}},
 		"another release": {func(r *Recipe) { r.Version = "v1.0.1" }, []string{"its version/version.go says 1.0.0: build it as tiny@1.0.0", "tiny@v1.0.1-mine"}},
 		"unknown tag":     {func(r *Recipe) { r.Tags = []string{"cloud", "clowd"} }, []string{`has the build tag "clowd"; the tags there are cloud, linux, other`}},
 		"a path":          {func(r *Recipe) { r.Provider = "../x" }, []string{`"../x" names no provider`}},

@@ -16,6 +16,7 @@ type NotFoundError struct {
 	Ref    builds.Ref
 	Others []string // providers that it has Ref for, if Ref is for another
 
+	removing  bool // so it need not be got
 	otherwise bool // it has one with the race detector, or without, and not as asked
 }
 
@@ -28,6 +29,8 @@ func (e *NotFoundError) Error() string {
 			e.Ref, e.Ref.Provider, e.Providers(), e.Command())
 	}
 	switch {
+	case e.removing:
+		return fmt.Sprintf("%s is not in the store; nodestorm target list shows what is", e.Ref)
 	case e.Ref.Race:
 		return fmt.Sprintf("%s is not in the store with Go's race detector; get it with: %s", e.Ref, e.Command())
 	case e.otherwise:

@@ -248,10 +248,10 @@ func TestWrongOffers(t *testing.T) {
 		want  string
 	}{
 		"another machine":       {"cluster-autoscaler@1.33.1", from, "it has no image for linux/" + runtime.GOARCH + ", only for linux/" + other},
-		"a wrapper":             {"cluster-autoscaler@1.33.2", from, "/run.sh is no Linux program"},
+		"a wrapper":             {"cluster-autoscaler@1.33.2", from, "/run.sh is not a Linux program"},
 		"a shell":               {"cluster-autoscaler@1.33.3", from, `it starts with "/bin/sh -c exec /cluster-autoscaler"`},
 		"no entry point":        {"cluster-autoscaler@1.33.4", from, "it has neither entrypoint nor command"},
-		"no program":            {"cluster-autoscaler@1.33.5", from, "/cluster-autoscaler is no Linux program"},
+		"no program":            {"cluster-autoscaler@1.33.5", from, "/cluster-autoscaler is not a Linux program"},
 		"not there":             {"cluster-autoscaler@1.33.9", from, "Unknown manifest"},
 		"no images":             {"karpenter@v1.7.0", from, "karpenter@v1.7.0 has to be built: its project publishes no image of it with the provider kwok"},
 		"unknown":               {"other@v1", from, "no images of other are known"},

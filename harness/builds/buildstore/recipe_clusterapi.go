@@ -15,8 +15,8 @@ var clusterAPIAssets = []string{"config"}
 // clusterAPI is Cluster API's core controllers.
 func clusterAPI(ref builds.Ref) (Recipe, error) {
 	if v := ref.Version; semver.Canonical(v) != v {
-		return Recipe{}, fmt.Errorf("%s is no release: %s", ref,
-			wanted(ref, "a Go module version has three numbers and a v, as in cluster-api@v1.9.5"))
+		return Recipe{}, fmt.Errorf("%s is not a release: %s", ref,
+			wanted(ref, "want a version of three numbers with a v, as in cluster-api@v1.9.5"))
 	}
 	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(ref.Version), "v"), ".")
 	// As hack/version.sh of the release does, but for the commit and the date, which

@@ -41,8 +41,8 @@ func karpenter(ref builds.Ref) Recipe {
 // releasedKarpenter is the recipe of a release.
 func releasedKarpenter(ref builds.Ref) (Recipe, error) {
 	if v := ref.Version; semver.Canonical(v) != v {
-		return Recipe{}, fmt.Errorf("%s is no release: %s", ref, wanted(ref, fmt.Sprintf(
-			"a Go module version has three numbers and a v, as in %s@%s", ref.Name, karpenters[ref.Name].example)))
+		return Recipe{}, fmt.Errorf("%s is not a release: %s", ref, wanted(ref, fmt.Sprintf(
+			"want a version of three numbers with a v, as in %s@%s", ref.Name, karpenters[ref.Name].example)))
 	}
 	if ref.Provider == builds.Instances && ref.Name == "karpenter" {
 		return OnInstances(karpenter(ref))

@@ -60,8 +60,8 @@ func kubernetesVersion(version string) string {
 // each Go release and each change of the clock.
 func controlPlane(ref builds.Ref) (Recipe, error) {
 	if v := ref.Version; semver.Canonical(v) != v || semver.Build(v) != "" {
-		return Recipe{}, fmt.Errorf("%s is no release: %s", ref,
-			wanted(ref, "a Go module version has three numbers and a v, as in "+builds.Kubernetes.String()))
+		return Recipe{}, fmt.Errorf("%s is not a release: %s", ref,
+			wanted(ref, "want a version of three numbers with a v, as in "+builds.Kubernetes.String()))
 	}
 	if err := CheckKubernetes(ref.Version); err != nil {
 		return Recipe{}, err

@@ -31,7 +31,7 @@ func TestKnown(t *testing.T) {
 		t.Errorf("karpenter-aws: %+v", r)
 	}
 	_, err = Known(builds.Ref{Name: "karpenter-aws", Version: "1.14"})
-	wantError(t, err, "karpenter-aws@1.14 is no release", "karpenter-aws@v1.14.0")
+	wantError(t, err, "karpenter-aws@1.14 is not a release", "karpenter-aws@v1.14.0")
 	r, err = Known(builds.Ref{Name: "kubernetes", Version: "v1.33.5"})
 	ok(t, err)
 	if r.Module != "k8s.io/kubernetes" || !r.Plain || len(r.Faces) != 4 || !strings.Contains(r.LDFlags, "component-base/version.gitVersion=v1.33.5") || r.sealed != "" {
@@ -41,7 +41,7 @@ func TestKnown(t *testing.T) {
 	wantError(t, err, "release v1.30.14 of Kubernetes is too old", "is v1.31")
 	for _, version := range []string{"1.33.5", "v1.33", "stable"} {
 		_, err = Known(builds.Ref{Name: "kubernetes", Version: version})
-		wantError(t, err, "kubernetes@"+version+" is no release", "kubernetes@v1.3")
+		wantError(t, err, "kubernetes@"+version+" is not a release", "kubernetes@v1.3")
 	}
 	_, err = Known(builds.Ref{Name: "kubernetes-node", Version: "v1.33.5"})
 	wantError(t, err, "kubernetes-node@v1.33.5", builds.Node.String())

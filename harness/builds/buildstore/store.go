@@ -151,7 +151,7 @@ func (s *Store) List() ([]Entry, error) {
 func (s *Store) Remove(ctx context.Context, ref builds.Ref) error {
 	err := s.remove(ctx, ref)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &NotFoundError{Ref: ref}
+		return &NotFoundError{Ref: ref, removing: true}
 	}
 	return err
 }

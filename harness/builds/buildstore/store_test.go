@@ -199,10 +199,10 @@ func TestAddRefuses(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ content, want string }{
-		"script":        {"#!/bin/sh\nexit 0\n", "no Linux program"},
-		"empty":         {"", "no Linux program"},
+		"script":        {"#!/bin/sh\nexit 0\n", "not a Linux program"},
+		"empty":         {"", "not a Linux program"},
 		"other machine": {with(18, uint16(elf.EM_RISCV)), "for another machine: EM_RISCV"},
-		"object file":   {with(16, uint16(elf.ET_REL)), "no program"},
+		"object file":   {with(16, uint16(elf.ET_REL)), "not a program"},
 	} {
 		file := filepath.Join(dir, name)
 		write(t, file, c.content)

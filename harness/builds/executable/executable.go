@@ -19,13 +19,13 @@ import (
 func Inspect(file string, m *builds.Manifest) error {
 	f, err := elf.Open(file)
 	if bad := (*elf.FormatError)(nil); errors.As(err, &bad) || errors.Is(err, io.EOF) {
-		return errors.New("is no Linux program (ELF)")
+		return errors.New("is not a Linux program (ELF); name a compiled one")
 	} else if err != nil {
 		return err
 	}
 	defer f.Close()
 	if f.Type != elf.ET_EXEC && f.Type != elf.ET_DYN || f.Entry == 0 {
-		return errors.New("is an ELF file, and no program")
+		return errors.New("is an ELF file, but not a program; name a compiled one")
 	}
 	machine := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}[runtime.GOARCH]
 	if f.Machine != machine {

@@ -65,7 +65,7 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			sources := o.sources()
 			if len(sources) == 0 {
-				return exit.UsageError(fmt.Errorf("no source is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("a source is missing: want %s", c.UseLine()))
 			}
 			return o.write(e, c.Context(), sources)
 		},

@@ -32,7 +32,7 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 		Example: "  nodestorm lint failures\n  nodestorm lint mine.feature\n  nodestorm lint --fix --dry-run failures",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && len(e.Own.Folders) == 0 {
-				return exit.UsageError(fmt.Errorf("no DIR is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("DIR is missing: want %s", c.UseLine()))
 			}
 			own := e.Own.Folders
 			switch {

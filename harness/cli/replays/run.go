@@ -171,7 +171,7 @@ func aboutTarget(target string, race bool, records []scenarios.Record) (builds.R
 		on, is := of.On(ref.Name)
 		if records[i] = on; !is {
 			about := strings.TrimSuffix(of.Autoscaler+" on "+of.OnlyCloud(), " on ")
-			return ref, fmt.Errorf("%s is about %s, and --target is %s", of.ID, about, ref)
+			return ref, fmt.Errorf("%s is about %s, and --target is %s: want a build of %s", of.ID, about, ref, of.Autoscaler)
 		}
 	}
 	return ref, nil

@@ -96,8 +96,8 @@ func (u *upOptions) run(c *cobra.Command) (err error) {
 	case u.given != "" && u.target == "":
 		return exit.UsageError(errors.New("--target NAME@VERSION is missing: what is to run in the world of --given?"))
 	case u.given == "" && u.target != "" && program.Named(u.ref.Name).BuiltIn == "":
-		return exit.UsageError(fmt.Errorf("--target %s: up knows karpenter; of other targets say with --given FILE.feature how to set them "+
-			"up", u.ref))
+		return exit.UsageError(fmt.Errorf("--target %s: up deploys karpenter by itself; for other targets give --given FILE.feature, "+
+			"whose steps deploy them", u.ref))
 	case u.record != "" && filepath.Ext(u.record) != ".feature":
 		return exit.UsageError(fmt.Errorf("--record %s: want a name that ends with .feature", u.record))
 	}

@@ -30,7 +30,7 @@ Look through the archive before you publish it: no list of secrets is complete.`
 		Example: "  nodestorm bundle RUN --out-file incident.tar.gz",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exit.UsageError(fmt.Errorf("no RUN is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("RUN is missing: want %s", c.UseLine()))
 			}
 			catalogue, err := e.LoadCatalogue()
 			if err != nil {

@@ -48,7 +48,7 @@ what is asked for.`,
   nodestorm matrix reports/out --provider hetzner --status regression -o json`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && !o.track {
-				return exit.UsageError(fmt.Errorf("no RUN is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("RUN is missing: want %s", c.UseLine()))
 			}
 			return showMatrix(e, c.Context(), args, o)
 		},

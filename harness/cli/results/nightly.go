@@ -65,7 +65,7 @@ kept.`,
     --last 30`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exit.UsageError(fmt.Errorf("no NIGHT is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("NIGHT is missing: want %s", c.UseLine()))
 			}
 			return compareNights(e, c.Context(), args, o)
 		},

@@ -36,7 +36,7 @@ Exit status: 0 as the catalogue expects, 1 not as expected, 2 usage, 3 inconclus
   nodestorm recheck nodestorm-karpenter.tar.gz`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exit.UsageError(fmt.Errorf("no DIR is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("DIR is missing: want %s", c.UseLine()))
 			}
 			return o.run(c.Context(), e, args)
 		},

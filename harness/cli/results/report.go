@@ -66,7 +66,7 @@ Exit status: 0 written, 2 usage, 3 a run could not be read at all.`,
   nodestorm report -o md reports/out >> "$GITHUB_STEP_SUMMARY"`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exit.UsageError(fmt.Errorf("no RUN is named: %s", c.UseLine()))
+				return exit.UsageError(fmt.Errorf("RUN is missing: want %s", c.UseLine()))
 			}
 			return o.run(c.Context(), e, args)
 		},

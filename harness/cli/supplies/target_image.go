@@ -53,10 +53,10 @@ is one, too; nor does --clock real.`,
 		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			if (out == "") == (push == "") {
-				return exit.UsageError(errors.New("say where the image is to go: --out-file FILE, for docker load, or --push REFERENCE"))
+				return exit.UsageError(errors.New("want one of --out-file FILE, for docker load, and --push REFERENCE"))
 			}
 			if push != "" && c.Flags().Changed("tag") {
-				return exit.UsageError(errors.New("--tag is the image's name in a file; --push names it by itself"))
+				return exit.UsageError(errors.New("--tag is the image's name in a file: leave it out with --push REFERENCE, which is the name"))
 			}
 			listed, err := packed(e, with)
 			if err != nil {

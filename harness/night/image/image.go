@@ -114,7 +114,7 @@ func Make(ctx context.Context, s Spec, tmp string) (v1.Image, error) {
 func static(path string) error {
 	f, err := elf.Open(path)
 	if err != nil {
-		return fmt.Errorf("%s is no Linux program: %w", path, err)
+		return fmt.Errorf("%s is not a Linux program: %w", path, err)
 	}
 	defer f.Close()
 	// mutant: an image has a program that needs a loader

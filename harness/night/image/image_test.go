@@ -119,7 +119,7 @@ func TestNotStatic(t *testing.T) {
 	}
 	text := filepath.Join(t.TempDir(), "text")
 	ok(t, os.WriteFile(text, []byte("#!/bin/sh\n"), 0o700))
-	if _, err := image.Make(t.Context(), image.Spec{Program: text}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "is no Linux program") {
+	if _, err := image.Make(t.Context(), image.Spec{Program: text}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a Linux program") {
 		t.Errorf("a script: %v", err)
 	}
 }

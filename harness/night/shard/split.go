@@ -77,7 +77,7 @@ func OfPod(text, index string) (string, error) {
 	}
 	number, err := strconv.Atoi(index)
 	if err != nil || number < 0 || number >= Most {
-		return "", fmt.Errorf("%q: %s is %q, and a pod of an Indexed Job has its index there, from 0", text, EnvIndex, index)
+		return "", fmt.Errorf("%q: %s is %q: want the index of a pod of an Indexed Job, from 0", text, EnvIndex, index)
 	}
 	// mutant: a Job's indexes begin at 1
 	return fmt.Sprintf("%d/%s", number+1, of), nil

@@ -56,7 +56,7 @@ func Versions(name string) []string {
 func Load(file string) (*Order, []byte, error) {
 	text, err := strict.ReadFile(file, maxSize)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, strict.WithHint(err, "name a file with the installer's steps (nodestorm explain order)")
 	}
 	root, err := os.OpenRoot(filepath.Dir(file)) // which links do not leave
 	if err != nil {

@@ -185,7 +185,7 @@ func (r *Rollout) check(applied map[string]bool) (err error) {
 	}
 	// mutant: a rollout is waited for that was not applied
 	if !applied[key(r.Kind, r.Namespace, r.Name)] {
-		return fmt.Errorf("it waits for %s, which no step before has applied", r)
+		return fmt.Errorf("it waits for %s, which no step before it applies: put the step that applies it first", r)
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ func TestParse(t *testing.T) {
 	const wait = "\n  - rollout: {kind: Deployment, namespace: apps, name: web}"
 	for _, test := range []struct{ name, text, want string }{
 		{"right", "steps:\n  - label: {nodes: [a], labels: {k: v}}\n  - taint: {nodes: [a], taints: [\"k=v:NoSchedule\"]}\n  - apply: web.yaml" + wait, ""},
-		{"never applied", "steps:\n  - apply: web.yaml\n  - rollout: {kind: Deployment, name: web}", "steps[1]: it waits for Deployment default/web, which no step before has applied"},
-		{"applied later", "steps:" + wait + "\n  - apply: web.yaml", "steps[0]: it waits for Deployment apps/web, which no step before has applied"},
+		{"never applied", "steps:\n  - apply: web.yaml\n  - rollout: {kind: Deployment, name: web}", "steps[1]: it waits for Deployment default/web, which no step before it applies: put the step that applies it first"},
+		{"applied later", "steps:" + wait + "\n  - apply: web.yaml", "steps[0]: it waits for Deployment apps/web, which no step before it applies: put the step that applies it first"},
 		{"nothing", "", "the document is empty"},
 		{"no steps", "source: a", "steps is missing"},
 		{"unknown field", "steps: [{aply: web.yaml}]", `unknown field "steps[0].aply" (allowed: apply, rollout, label, taint)`},
@@ -88,7 +88,7 @@ func TestLoad(t *testing.T) {
 	}
 	for name, test := range map[string]struct{ text, want string }{
 		"right.yaml":  {"steps: [{apply: web}]", ""},
-		"waits.yaml":  {"steps: [{rollout: {kind: Deployment, name: web}}]", "waits.yaml: steps[0]: it waits for Deployment default/web, which no step before has applied"},
+		"waits.yaml":  {"steps: [{rollout: {kind: Deployment, name: web}}]", "waits.yaml: steps[0]: it waits for Deployment default/web, which no step before it applies: put the step that applies it first"},
 		"leaves.yaml": {"steps: [{apply: link.yaml}]", "path escapes"},
 		"web":         {deployment, "web: unknown field"},
 		"missing":     {"", "no such file"},

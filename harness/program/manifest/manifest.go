@@ -76,7 +76,7 @@ type Mount struct {
 func Load(file string, opts Options) (*Container, error) {
 	text, err := strict.ReadFile(file, maxSize)
 	if err != nil {
-		return nil, fmt.Errorf("reading the manifest: %w", err)
+		return nil, strict.WithHint(err, "name a manifest with the autoscaler's Deployment")
 	}
 	c, err := Parse(text, opts)
 	if err != nil {

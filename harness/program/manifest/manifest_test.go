@@ -141,7 +141,7 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := manifest.Load(filepath.Join(t.TempDir(), "nowhere.yaml"), options); err == nil || !strings.Contains(err.Error(), "reading the manifest: open ") {
+	if _, err := manifest.Load(filepath.Join(t.TempDir(), "nowhere.yaml"), options); err == nil || !strings.Contains(err.Error(), "no such file or directory; name a manifest") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -95,7 +95,7 @@ func Below(dir string) (dirs []string, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("%s is not there; name the folder of a run, or one above it", dir)
 	case err == nil && len(dirs) == 0:
-		err = fmt.Errorf("%s: no %s in it or below, so there is no run to judge", dir, run.File)
+		err = fmt.Errorf("%s: there is no %s in it or below; name the folder of a run, or one above it", dir, run.File)
 	}
 	return dirs, err
 }

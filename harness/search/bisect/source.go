@@ -93,7 +93,7 @@ func (m module) ends(ctx context.Context) (ends, error) {
 	known, err := buildstore.Known(builds.Ref{Name: program, Version: m.Good})
 	switch {
 	case err != nil && !semverish(m.Good):
-		return ends{}, fmt.Errorf("--good %s is no release of a module: want a version such as v1.7.0", m.Good)
+		return ends{}, fmt.Errorf("--good %s is not a release of a module: want a version such as v1.7.0", m.Good)
 	case err != nil:
 		return ends{}, fmt.Errorf("%s is built of no module that is known here (%w): give --source REPOSITORY", program, err)
 	case path != known.Module:

@@ -99,7 +99,7 @@ func Read(text []byte) (s Schedule, err error) {
 func Load(path string) (Schedule, error) {
 	text, err := strict.ReadFile(path, mostBytes)
 	if err != nil {
-		return Schedule{}, err
+		return Schedule{}, strict.WithHint(err, "name a schedule, such as explore writes (nodestorm explain schedule)")
 	}
 	s, err := Read(text)
 	if err != nil {
