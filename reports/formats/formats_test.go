@@ -39,7 +39,7 @@ func runs(t testing.TB) []*story.Story {
 		return s
 	}
 	breaking := func(s *story.Story) *story.Story {
-		s.Run.Broken = []string{"startup-discipline: Nothing is bought while a Node starts"}
+		s.Run.Broken = []string{"startup-discipline: Nothing is launched while a Node starts"}
 		return s
 	}
 	failed := "failed: Then no more than 1 NodeClaim is created within 5m (2 NodeClaims)"

@@ -29,7 +29,7 @@ var (
 		Target: "karpenter@v1.6.4", Verdict: "reproduced", Expected: "reproduced", Outcome: "expected",
 		Reason:   "failed: Then no more than 1 NodeClaim is created within 5m (2 NodeClaims: default-pvqrf, 40.1s after default-6sgc7); the symptom is in the history: …",
 		Evidence: []uint64{207, 215, 222, 224, 235, 238}, Seed: 1, Started: epoch, Epoch: epoch, HourlyEUR: 0.5,
-		Broken:     []string{"startup-discipline: Nothing is bought for a pod while the Node that was bought for it starts", "<i>: no <b>"},
+		Broken:     []string{"startup-discipline: No instance is launched for a pod while the Node of an earlier one starts", "<i>: no <b>"},
 		Departures: []string{"karpenter@v1.6.4 was built from 796b28ee0123 with uncommitted changes", "<b>it</b> ran as deployment.yaml (sha256 0123456789ab) has it"},
 		Nodestorm:  "96c6f7f8867a with uncommitted changes", Builds: []string{"kubernetes@v1.34.4 sha256 0123456789ab", "nodestorm sha256 ab0123456789"},
 		Clock: story.Clock{Mode: "auto", Virtual: 68416, Wall: 2185, Factor: 31.3, LagP50: 50, LagP99: 151, LagMax: 151, Programs: []table.Program{

@@ -153,7 +153,7 @@ func replaced(w *world, broken breaks) judge {
 						lost = i.gone
 					}
 					if lost.is() && w.quiet(lost.at, w.provision()+2*time.Minute) && n == len(w.plans)-1 {
-						broken(fmt.Sprintf("%s was lost, and nothing is bought for %s", i.name, name), q.at.seq, lost.seq)
+						broken(fmt.Sprintf("%s was lost, and no other is launched for %s", i.name, name), q.at.seq, lost.seq)
 					}
 				}
 				break

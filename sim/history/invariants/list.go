@@ -25,7 +25,7 @@ var all = []Invariant{
 	{
 		Name: "fail-over", Of: []Fact{BuysForGroups}, begin: failOver,
 		Statement: "Pods for which one group has failed get instances of another one within two minutes",
-		When: "where the pods are bought for in another group later, or there is one of the same type " +
+		When: "where the pods get instances in another group later, or there is one of the same type " +
 			"and place; unless calls to the cloud are refused, or the other group has failed itself within --max-node-group-backoff-duration",
 	},
 	{
@@ -60,13 +60,13 @@ var all = []Invariant{
 	},
 	{
 		Name: "no-oscillation", Of: []Fact{BuysForGroups, MakesClaims}, begin: noOscillation,
-		Statement: "Nothing is bought for pods that were evicted to take their node away, nor for ones that cannot be",
+		Statement: "No instance is launched for pods that were evicted to take their node away, nor for ones that cannot be",
 		When: "of Cluster Autoscaler within ten minutes of the eviction, unless a pod of another owner " +
 			"was bound since, or another actor has taken an instance away; of Karpenter while the eviction is refused and no budget has changed",
 	},
 	{
 		Name: "no-overshoot", Of: []Fact{BuysForGroups, MakesClaims}, begin: noOvershoot,
-		Statement: "Nothing is bought for a pod while an instance for it is on its way, and of what is bought together every instance gets a pod",
+		Statement: "No instance is launched for a pod while one for it is on its way, and each of those launched together gets a pod",
 		When: "of instances on which no fault acts, within --max-node-provision-time; of pods that stay, " +
 			"while for every pod that waits an instance is on its way; of Cluster Autoscaler unless a watch of " +
 			"its own was silent then, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
@@ -99,12 +99,12 @@ var all = []Invariant{
 	},
 	{
 		Name: "replacement", Of: []Fact{BuysForGroups}, begin: replaced,
-		Statement: "For a pod whose instance was lost another one is bought",
+		Statement: "For a pod whose instance was lost another one is launched",
 		When:      "--max-node-provision-time and two minutes after the loss, undisturbed",
 	},
 	{
 		Name: "restart-idempotence", Of: []Fact{BuysForGroups}, begin: restartIdempotence,
-		Statement: "After a restart nothing is bought for a pod while an instance for it is on its way",
+		Statement: "After a restart no instance is launched for a pod while one for it is on its way",
 		When: "of instances on which no fault acts, within --max-node-provision-time; of Cluster " +
 			"Autoscaler unless a watch of its own was silent then, and on Hetzner, where sizes are taken " +
 			"from the list of servers, unless that was wrong",
@@ -116,7 +116,7 @@ var all = []Invariant{
 	},
 	{
 		Name: "startup-discipline", Of: []Fact{BuysForGroups, MakesClaims}, begin: startupDiscipline,
-		Statement: "Nothing is bought for a pod while the Node that was bought for it starts: is not Ready, or tainted",
+		Statement: "No instance is launched for a pod while the Node of an earlier one starts: is not Ready, or tainted",
 		When: "within --max-node-provision-time of the instance's creation; of Cluster Autoscaler unless " +
 			"a watch of its own was silent then, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
 	},

@@ -58,7 +58,7 @@ func noOscillation(w *world, broken breaks) judge {
 		plan := w.plans[len(w.plans)-1]
 		for _, name := range plan.pods {
 			if e := successors[name]; e.is() && r.Virtual-e.at < soon && !w.othersBound(w.pods[name].owner, e) && !lost(e.at-drains) {
-				broken(fmt.Sprintf("%s is bought for, of which one pod was evicted %s ago", w.pods[name].owner,
+				broken(fmt.Sprintf("an instance is launched for %s, of which one pod was evicted %s ago", w.pods[name].owner,
 					(r.Virtual-e.at).Round(time.Second)), e.seq, plan.at.seq)
 			}
 		}

@@ -112,7 +112,7 @@ func noOvershoot(w *world, broken breaks) judge {
 	}
 	twice := again(w, func(p, q *plan, pod string, i *instance) {
 		if w.joined(i) == nil && w.programs.started.at <= q.at.at {
-			broken(fmt.Sprintf("%s is bought for once more while %s is on its way", pod, i.name), q.at.seq, i.created.seq, p.at.seq)
+			broken(fmt.Sprintf("another instance is launched for %s while %s is on its way", pod, i.name), q.at.seq, i.created.seq, p.at.seq)
 		}
 	})
 	return judge{
@@ -123,7 +123,7 @@ func noOvershoot(w *world, broken breaks) judge {
 			}
 			p := w.plans[len(w.plans)-1]
 			if there := w.unclaimed(p.group); len(p.pods) > 0 && len(there) >= len(p.pods) && !w.misledSince(there[0].created) {
-				broken(fmt.Sprintf("%s is bought for while %s, which another asked for, is on its way", strings.Join(p.pods, ", "),
+				broken(fmt.Sprintf("an instance is launched for %s while %s, which another asked for, is on its way", strings.Join(p.pods, ", "),
 					there[0].name), there[0].created.seq, p.at.seq)
 			}
 		},
@@ -136,7 +136,7 @@ func noOvershoot(w *world, broken breaks) judge {
 			}
 			for _, p := range w.plans {
 				if left := w.leftOver(p, hosts); left != nil {
-					broken(fmt.Sprintf("no pod came to %s, of %d instances bought for %s", left.name, p.to-p.from,
+					broken(fmt.Sprintf("no pod came to %s, of %d instances launched for %s", left.name, p.to-p.from,
 						strings.Join(p.pods, ", ")), p.at.seq, left.created.seq)
 				}
 			}
@@ -182,7 +182,7 @@ func (w *world) leftOver(p *plan, hosts map[string]bool) *instance {
 func restartIdempotence(w *world, broken breaks) judge {
 	return judge{see: again(w, func(p, q *plan, pod string, i *instance) {
 		if w.programs.started.at > q.at.at {
-			broken(fmt.Sprintf("%s is bought for once more after a restart, while %s is on its way", pod, i.name), q.at.seq,
+			broken(fmt.Sprintf("another instance is launched for %s after a restart, while %s is on its way", pod, i.name), q.at.seq,
 				i.created.seq, w.programs.started.seq, p.at.seq)
 		}
 	})}
@@ -195,7 +195,7 @@ func startupDiscipline(w *world, broken breaks) judge {
 	}
 	return judge{see: again(w, func(p, q *plan, pod string, i *instance) {
 		if n := w.joined(i); n != nil && (!n.ready || n.starts()) && w.programs.started.at <= q.at.at {
-			broken(fmt.Sprintf("%s is bought for once more while %s starts, with the taints %s", pod, i.name,
+			broken(fmt.Sprintf("another instance is launched for %s while %s starts, with the taints %s", pod, i.name,
 				strings.Join(slices.Sorted(maps.Keys(n.taints)), ", ")), q.at.seq, n.registered.seq, p.at.seq)
 		}
 	})}

@@ -1,4 +1,4 @@
-Feature: A Node that waits for its cloud controller manager is not bought twice
+Feature: A Node that waits for its cloud controller manager is not launched twice
 
   @SCENARIO-ID
   Scenario: The cloud controller manager comes after 20 minutes
