@@ -30,6 +30,7 @@ var subjects = []subject{
 	{karpenter, []invariants.Fact{invariants.Runs, invariants.MakesClaims}, nil},
 	{karpenterAWS, []invariants.Fact{invariants.Runs, invariants.MakesClaims}, nil},
 	{"cluster-api", []invariants.Fact{invariants.Runs}, nil},
+	{awsCCM, []invariants.Fact{invariants.Runs}, nil},
 	{"kubespray", []invariants.Fact{invariants.Runs}, nil},
 }
 

@@ -12,6 +12,7 @@ const (
 	clusterAutoscaler = "cluster-autoscaler"
 	karpenter         = "karpenter"
 	karpenterAWS      = "karpenter-aws"
+	awsCCM            = "aws-ccm"
 )
 
 // bootstrap is the system of clusters that come up, on whatever cloud.
@@ -24,7 +25,7 @@ var Systems = []string{"hetzner", "clusterapi", karpenter, "externalgrpc", boots
 var aboutIn = map[string][]string{
 	"hetzner": {clusterAutoscaler}, "externalgrpc": {clusterAutoscaler},
 	"clusterapi": {clusterAutoscaler, "cluster-api"}, karpenter: {karpenter},
-	"aws": {karpenterAWS},
+	"aws": {karpenterAWS, awsCCM},
 }
 
 // kwok is the cloud that comes with Karpenter, and makes Nodes. The instances of its others are launched one by one.

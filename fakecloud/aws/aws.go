@@ -1,4 +1,4 @@
-// Package aws serves a fakecloud.Cloud on AWS's own wire API, as far as Karpenter for AWS calls it: EC2, IAM, SSM, SQS, EKS, the
+// Package aws serves a fakecloud.Cloud on AWS's own wire API, as far as Karpenter for AWS and the cloud controller manager of AWS call it: EC2, IAM, SSM, SQS, EKS, the
 // price list and STS, in one handler for all hosts of a region.
 //
 //	wire      protocols and signatures           api   a call: faults, transaction, history
@@ -121,7 +121,7 @@ func (s *Server) services(cfg Config) []api.Service {
 	all := []api.Service{
 		{
 			Name: "ec2", Protocol: wire.EC2Query, Version: "2016-11-15", Namespace: "http://ec2.amazonaws.com/doc/2016-11-15/",
-			Region: cfg.Region, Operations: s.ec2.Operations(),
+			Region: cfg.Region, Operations: append(s.ec2.Operations(), s.topology()),
 		},
 		{
 			Name: "iam", Protocol: wire.AWSQuery, Version: "2010-05-08", Namespace: "https://iam.amazonaws.com/doc/2010-05-08/",

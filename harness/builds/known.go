@@ -35,12 +35,13 @@ var Parts = []Ref{CCM, CCMVSphere, CSRApprover}
 
 // Instances is the provider of builds of Karpenter that are linked with a cloud provider of ours,
 // Kwok that of those with the one that comes with Karpenter, and AWS that of those with AWS's own,
-// which are called KarpenterAWS.
+// which are called KarpenterAWS. AWS is also that of AWSCCM, the cloud controller manager of AWS.
 const (
 	Instances    = "instances"
 	Kwok         = "kwok"
 	AWS          = "aws"
 	KarpenterAWS = "karpenter-aws"
+	AWSCCM       = "aws-ccm"
 )
 
 // OnInstances is what features/instances/ is played on.

@@ -85,6 +85,10 @@ func (r Ref) Program() string {
 	if r.Name == KarpenterAWS {
 		return "karpenter"
 	}
+	// mutant: AWS's controller manager calls itself so
+	if r.Name == AWSCCM {
+		return "cloud-controller-manager" // its chart's service account
+	}
 	return r.Name
 }
 

@@ -15,9 +15,11 @@ func TestParseRef(t *testing.T) {
 	}
 }
 
-// Karpenter for AWS is Karpenter to the API server.
+// Karpenter for AWS is Karpenter to the API server, and AWS's controller manager has the name of its account.
 func TestProgram(t *testing.T) {
-	for name, want := range map[string]string{KarpenterAWS: "karpenter", "karpenter": "karpenter", "cluster-autoscaler": "cluster-autoscaler"} {
+	for name, want := range map[string]string{
+		KarpenterAWS: "karpenter", "karpenter": "karpenter", "cluster-autoscaler": "cluster-autoscaler", AWSCCM: "cloud-controller-manager",
+	} {
 		if got := (Ref{Name: name}).Program(); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}

@@ -10,6 +10,7 @@ import (
 var Modules = map[string]string{
 	"karpenter":   "sigs.k8s.io/karpenter",
 	KarpenterAWS:  "github.com/aws/karpenter-provider-aws",
+	AWSCCM:        "k8s.io/cloud-provider-aws",
 	"cluster-api": "sigs.k8s.io/cluster-api",
 	// Another release's than nodestorm's own, which is a module of nodestorm's.
 	Kubernetes.Name: "k8s.io/kubernetes",
@@ -53,6 +54,8 @@ func (m Manifest) recipesPackage() bool {
 		return m.Source.Package == "./"+Kwok && len(m.Source.Tags) == 0
 	case m.Name == KarpenterAWS:
 		return m.Source.Package == "./cmd/controller" && len(m.Source.Tags) == 0
+	case m.Name == AWSCCM:
+		return m.Source.Package == "./cmd/aws-cloud-controller-manager" && len(m.Source.Tags) == 0
 	}
 	return m.Source.Package == "." && len(m.Source.Tags) == 0
 }

@@ -15,6 +15,8 @@ func TestOfRelease(t *testing.T) {
 		"for instances":        {named("karpenter", "v1.7.0", Instances), Source{Kind: FromModule, Module: karpenter, Version: "v1.7.0", Package: "./nodestorm", Graft: "h1:a="}, true},
 		"for AWS":              {named(KarpenterAWS, "v1.14.0", AWS), Source{Kind: FromModule, Module: "github.com/aws/karpenter-provider-aws", Version: "v1.14.0", Package: "./cmd/controller"}, true},
 		"for AWS, its kwok":    {named(KarpenterAWS, "v1.14.0", AWS), Source{Kind: FromModule, Module: "github.com/aws/karpenter-provider-aws", Version: "v1.14.0", Package: "./kwok"}, false},
+		"for AWS, its nodes":   {named(AWSCCM, "v1.34.3", AWS), Source{Kind: FromModule, Module: "k8s.io/cloud-provider-aws", Version: "v1.34.3", Package: "./cmd/aws-cloud-controller-manager"}, true},
+		"its other program":    {named(AWSCCM, "v1.34.3", AWS), Source{Kind: FromModule, Module: "k8s.io/cloud-provider-aws", Version: "v1.34.3", Package: "./cmd/ecr-credential-provider"}, false},
 		"another version":      {named("karpenter", "v1.14.1", Kwok), Source{Kind: FromModule, Module: karpenter, Version: "v1.7.0", Package: "./kwok"}, false},
 		"another module":       {named("karpenter", "v1.7.0", Kwok), Source{Kind: FromModule, Module: "example.com/karpenter", Version: "v1.7.0", Package: "./kwok"}, false},
 		"another package":      {named("karpenter", "v1.7.0", Kwok), Source{Kind: FromModule, Module: karpenter, Version: "v1.7.0", Package: "./mine"}, false},

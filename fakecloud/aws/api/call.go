@@ -324,7 +324,9 @@ func (c *Call) record(status int, code string) {
 }
 
 // actors are programs by what is in the user agents of the SDKs that they use.
-var actors = map[string]string{"karpenter.sh": "karpenter", "cluster-autoscaler": "cluster-autoscaler"}
+var actors = map[string]string{
+	"karpenter.sh": "karpenter", "cluster-autoscaler": "cluster-autoscaler", " kubernetes/": "cloud-controller-manager",
+}
 
 // actor is the program that a client calls itself, or else its product, cut short: it comes from outside.
 func actor(r *http.Request) string {

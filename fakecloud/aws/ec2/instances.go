@@ -100,6 +100,19 @@ type (
 		SourceDestCheck  bool
 		Groups           []groupIdentifier `wire:"groupSet"`
 		InterfaceType    string
+		Attachment       attachment
+		PrivateIPs       []privateIP `wire:"privateIpAddressesSet"`
+	}
+	attachment struct {
+		DeviceIndex         int64
+		Status              string
+		AttachTime          time.Time
+		DeleteOnTermination bool
+	}
+	privateIP struct {
+		PrivateIPAddress string `wire:"privateIpAddress"`
+		PrivateDNSName   string `wire:"privateDnsName"`
+		Primary          bool
 	}
 	reservation struct {
 		ReservationID string            `wire:"reservationId"`
@@ -205,6 +218,8 @@ func (s *Service) describeNetwork(is *instance, i *fakecloud.Instance, m *machin
 		eni := networkInterface{
 			ENI: m.eni, SubnetID: m.subnet, VPCID: m.vpc, OwnerID: s.Account, Status: "in-use", PrivateIPAddress: is.PrivateIPAddress,
 			PrivateDNSName: is.PrivateDNSName, SourceDestCheck: true, Groups: is.Groups, InterfaceType: "interface",
+			Attachment: attachment{0, "attached", i.Created, true},
+			PrivateIPs: []privateIP{{is.PrivateIPAddress, is.PrivateDNSName, true}},
 		}
 		if len(i.Networks) > 0 {
 			eni.MACAddress = i.Networks[0].MACAddress

@@ -66,7 +66,7 @@ func (e *UnknownError) Error() string {
 		return fmt.Sprintf("%s is not built from a Go module but from %s: %s; or add a program with nodestorm target add", e.Ref.Name,
 			from.url, oneline.Command(way...))
 	}
-	return fmt.Sprintf("no recipe for %q: karpenter, karpenter-aws, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others "+
+	return fmt.Sprintf("no recipe for %q: karpenter, karpenter-aws, aws-ccm, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others "+
 		"with --source DIR or --module PATH, or add a program with nodestorm target add", e.Ref.Name)
 }
 
@@ -80,6 +80,8 @@ func Known(ref builds.Ref) (Recipe, error) {
 		return kubernetes(ref)
 	case "cluster-api":
 		return clusterAPI(ref)
+	case builds.AWSCCM:
+		return awsCCM(ref)
 	case builds.CCM.Name, builds.CCMVSphere.Name, builds.CSRApprover.Name:
 		return part(ref)
 	}
@@ -97,6 +99,9 @@ func FromSource(ref builds.Ref, dir string) Recipe {
 	}
 	if ref.Name == "cluster-api" {
 		r.Assets = clusterAPIAssets
+	}
+	if ref.Name == builds.AWSCCM {
+		r.Provider, r.Package, r.Assets = builds.AWS, awsCCMPackage, awsCCMAssets
 	}
 	if ref.Name == builds.ReleasedCSRApprover || ref.Name == builds.CSRApprover.Name && ref != builds.CSRApprover {
 		r.Package = "./cmd/" + builds.ReleasedCSRApprover

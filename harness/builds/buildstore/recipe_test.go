@@ -32,6 +32,14 @@ func TestKnown(t *testing.T) {
 	}
 	_, err = Known(builds.Ref{Name: "karpenter-aws", Version: "1.14"})
 	wantError(t, err, "karpenter-aws@1.14 is not a release", "karpenter-aws@v1.14.0")
+	r, err = Known(builds.Ref{Name: "aws-ccm", Version: "v1.34.3"})
+	ok(t, err)
+	if r.Module != "k8s.io/cloud-provider-aws" || r.Package != "./cmd/aws-cloud-controller-manager" || r.Provider != "aws" || len(r.Assets) != 1 ||
+		!strings.HasSuffix(r.LDFlags, "version.gitVersion=v1.34.3") {
+		t.Errorf("aws-ccm: %+v", r)
+	}
+	_, err = Known(builds.Ref{Name: "aws-ccm", Version: "1.34.3"})
+	wantError(t, err, "aws-ccm@1.34.3 is not a release", "aws-ccm@v1.34.3")
 	r, err = Known(builds.Ref{Name: "kubernetes", Version: "v1.33.5"})
 	ok(t, err)
 	if r.Module != "k8s.io/kubernetes" || !r.Plain || len(r.Faces) != 4 || !strings.Contains(r.LDFlags, "component-base/version.gitVersion=v1.33.5") || r.sealed != "" {
@@ -57,6 +65,9 @@ func TestKnown(t *testing.T) {
 	}
 	if r := FromSource(builds.Ref{Name: "karpenter-aws", Version: "mine"}, "/src"); r.Dir != "/src" || r.Module != "" || r.Provider != "aws" {
 		t.Errorf("Karpenter for AWS of a checkout: %+v", r)
+	}
+	if r := FromSource(builds.Ref{Name: "aws-ccm", Version: "mine"}, "/src"); r.Package != "./cmd/aws-cloud-controller-manager" || r.Provider != "aws" {
+		t.Errorf("the controller manager of AWS of a checkout: %+v", r)
 	}
 	if r := FromSource(builds.Ref{Name: "cluster-api", Version: "mine"}, "/src"); r.Dir != "/src" || r.Module != "" || len(r.Assets) == 0 {
 		t.Errorf("Cluster API of a checkout: %+v", r)

@@ -46,8 +46,9 @@ type Region struct {
 	endpoint   string // that programs have in a variable; empty: they know AWS's own names
 }
 
-// Start makes an account with a VPC and no instances. It ends with the world.
-func Start(ctx context.Context, s machines.Setting) (*Region, error) {
+// Start makes an account with a VPC and no instances, and nothing that looks after the Nodes of these: see StandIn. It ends with the
+// world.
+func Start(s machines.Setting) (*Region, error) {
 	s.Answers = answers
 	cloud, err := machines.Start(s, aws.Settings(), metadata)
 	if err != nil {
@@ -71,7 +72,12 @@ func Start(ctx context.Context, s machines.Setting) (*Region, error) {
 			return nil, err
 		}
 	}
-	return r, machines.StandIn(ctx, s.World, cloud, managed(cloud))
+	return r, nil
+}
+
+// StandIn does what the cloud controller manager of AWS does, in a world that does not have it. It ends with the world.
+func (r *Region) StandIn(ctx context.Context) error {
+	return machines.StandIn(ctx, r.world, r.Cloud, managed(r.Cloud))
 }
 
 // minor is a release of Kubernetes as EKS calls it.

@@ -22,12 +22,15 @@ var Kind = live.Register(&live.Kind{
 })
 
 var sentences = scene.Sentences{
-	Worlds: "Karpenter for AWS", Records: "the cloud's instances and calls (cloud), its faults (fault)",
+	Worlds: "Karpenter or the cloud controller manager of AWS", Records: "the cloud's instances and calls (cloud), its faults (fault)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `an AWS region behind AWS_ENDPOINT_URL`, Check: hasClasses, Act: regionBehind},
 		{Role: scene.Given, Words: `an AWS region`, Check: hasClasses, Act: region},
 		{Role: scene.Given, Words: `a subnet "NAME" in "NAME" with N free addresses`, Needs: []scene.Need{Needed}, Act: anotherSubnet},
 		{Role: scene.Either, Words: `the subnet "NAME" has N free addresses`, Needs: []scene.Need{Needed}, Act: freeAddresses},
+		{Role: scene.Either, Words: `an instance of the type "NAME" is launched in "NAME"`, Needs: []scene.Need{Needed}, Act: launched},
+		{Role: scene.Either, Words: `an instance of the type "NAME" whose kubelet has no provider ID is launched in "NAME"`,
+			Needs: []scene.Need{Needed}, Act: launchedUnnamed},
 	},
 }
 
@@ -40,6 +43,15 @@ func anotherSubnet(_ context.Context, s *scene.Scene, a words.Args) error {
 
 func freeAddresses(_ context.Context, s *scene.Scene, a words.Args) error {
 	return scene.CloudOf[*Region](s).server.LeaveFree(a.Text(0), a.Int(1))
+}
+
+func launched(ctx context.Context, s *scene.Scene, a words.Args) error {
+	r := scene.CloudOf[*Region](s)
+	return r.Launch(ctx, a.Text(0), a.Text(1), r.nodeConfig())
+}
+
+func launchedUnnamed(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[*Region](s).Launch(ctx, a.Text(0), a.Text(1), kubeadm)
 }
 
 // call is one by the name that AWS gives it: that is unlike what other clouds call theirs.
@@ -78,17 +90,20 @@ func start(ctx context.Context, s *scene.Scene) error {
 		return err
 	}
 	if s.Rig.Target.Provider != Name {
-		return fmt.Errorf("%s does not know AWS: take %s", s.Rig.Target.Ref, builds.KarpenterAWS)
+		return fmt.Errorf("%s does not know AWS: take %s or %s", s.Rig.Target.Ref, builds.KarpenterAWS, builds.AWSCCM)
 	}
 	if len(s.Settings.Types) > 0 {
 		return errors.New("an AWS region has AWS's own instance types, and no others")
 	}
-	r, err := Start(ctx, s.LaunchSetting(launchTakes))
+	r, err := Start(s.LaunchSetting(launchTakes))
 	if err != nil {
 		return err
 	}
 	s.Cloud = r
-	return nil
+	if s.Rig.Target.Name == builds.AWSCCM {
+		return nil // the scenario says when it comes
+	}
+	return r.StandIn(ctx)
 }
 
 // RemoveNodes is done already, see machines.StandIn.

@@ -19,9 +19,6 @@ import (
 	"strings"
 	"time"
 
-	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -194,36 +191,12 @@ func (k *Karpenter) Adapt(o *unstructured.Unstructured) {
 // Settings are the controller's command line and environment, but for what says where it is.
 func (k *Karpenter) Settings() []string { return slices.Concat(k.flags, k.env) }
 
-// render is `helm template karpenter --namespace karpenter` with these values, and without
-// the webhooks that releases before v1.1 have: they convert objects of v1beta1, and a world
+// render is the chart's objects, without the webhooks that releases before v1.1 have: they convert objects of v1beta1, and a world
 // has those of v1 only.
 func render(dir string, of map[string]any) ([]*unstructured.Unstructured, error) {
-	chart, err := loader.Load(dir)
-	if err != nil {
-		return nil, err
-	}
-	settings := chartutil.Values{"webhook": map[string]any{"enabled": false}}
-	maps.Copy(settings, of)
-	values, err := chartutil.ToRenderValues(chart, settings, chartutil.ReleaseOptions{Name: Name, Namespace: Name, IsInstall: true}, nil)
-	if err != nil {
-		return nil, err
-	}
-	files, err := engine.Render(chart, values)
-	if err != nil {
-		return nil, err
-	}
-	var objects []*unstructured.Unstructured
-	for name, text := range files {
-		if !strings.HasSuffix(name, ".yaml") {
-			continue
-		}
-		more, err := manifest.Decode([]byte(text))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		objects = append(objects, more...)
-	}
-	return objects, nil
+	values := map[string]any{"webhook": map[string]any{"enabled": false}}
+	maps.Copy(values, of)
+	return deploy.Chart(dir, Name, Name, values)
 }
 
 // containerEnv is the environment of the Deployment's first container, as far as

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"nodestorm/harness/program/awsccm"
 	"nodestorm/harness/program/ccm"
 	"nodestorm/harness/program/clusterapi"
 	"nodestorm/harness/program/clusterautoscaler"
@@ -20,6 +21,7 @@ var All = []deploy.Kind{
 	karpenter.Kind,
 	clusterapi.Kind,
 	ccm.Kind,
+	awsccm.Kind,
 	installer.Kubespray,
 }
 
