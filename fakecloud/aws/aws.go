@@ -1,5 +1,5 @@
-// Package aws serves a fakecloud.Cloud on AWS's own wire API, as far as Karpenter for AWS and the cloud controller manager of AWS call it: EC2, IAM, SSM, SQS, EKS, the
-// price list and STS, in one handler for all hosts of a region.
+// Package aws serves a fakecloud.Cloud on AWS's own wire API, as far as Karpenter for AWS and the cloud controller manager of AWS
+// call it: EC2, IAM, SSM, SQS, EKS, the price list and STS, in one handler for all hosts of a region.
 //
 //	wire      protocols and signatures           api   a call: faults, transaction, history
 //	offer     instance types, prices, images     ec2   EC2's operations

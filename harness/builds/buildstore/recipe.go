@@ -66,8 +66,8 @@ func (e *UnknownError) Error() string {
 		return fmt.Sprintf("%s is not built from a Go module but from %s: %s; or add a program with nodestorm target add", e.Ref.Name,
 			from.url, oneline.Command(way...))
 	}
-	return fmt.Sprintf("no recipe for %q: karpenter, karpenter-aws, aws-ccm, kubernetes, cluster-api, ccm, ccm-vsphere and csr-approver have one; build others "+
-		"with --source DIR or --module PATH, or add a program with nodestorm target add", e.Ref.Name)
+	return fmt.Sprintf("no recipe for %q: karpenter, karpenter-aws, aws-ccm, kubernetes, cluster-api, ccm, ccm-vsphere and "+
+		"csr-approver have one; build others with --source DIR or --module PATH, or add a program with nodestorm target add", e.Ref.Name)
 }
 
 // Known is the recipe of a released target: Karpenter, Cluster API and Kubernetes at any

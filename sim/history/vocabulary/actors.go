@@ -14,8 +14,8 @@ var programs = []string{
 	"kube-apiserver", "apiserver", "kube-controller-manager", "kube-scheduler", "kubelet",
 	"cloud-controller-manager", "hcloud-cloud-controller-manager", "vsphere-cloud-controller-manager", "nodestorm-ccm",
 	"cilium", "kubelet-csr-approver", "csr-approver",
-	"kubectl", "kubernetes-admin", "nodestorm", "nodestorm-provider", "nodestorm-other-writer", "sim-node", "sim-apifault", "fakecloud", "aws-cli",
-	"godog", "somebody", "anonymous",
+	"kubectl", "kubernetes-admin", "nodestorm", "nodestorm-provider", "nodestorm-other-writer", "sim-node", "sim-apifault", "fakecloud",
+	"aws-cli", "godog", "somebody", "anonymous",
 }
 
 // controllers are the service accounts of kube-controller-manager, one for each of its
