@@ -10,7 +10,8 @@ Feature: The Node of an instance that has ended is removed, whatever AWS says of
     And an AWS region
     And the cloud controller manager of AWS
     When an instance of the type "m5.large" is launched in "us-west-2a"
-    And "cloud-controller-manager" has sent "update" of "nodes"
+    And "node" has recorded "ready" of "nodes"
+    And the scenario waits for 1m
     And every call "DescribeInstances" to the cloud is answered without the fields "reservationSet.instancesSet.instanceState"
     And the first instance vanishes 2m after it is running
     Then this holds within 10m:
