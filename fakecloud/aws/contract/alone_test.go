@@ -18,6 +18,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws"
 	accounts "nodestorm/fakecloud/aws/account"
+	"nodestorm/fakecloud/loopback"
 )
 
 // alone is the account of the example, served as "nodestorm cloud aws" serves it.
@@ -49,7 +50,7 @@ func alone(t *testing.T) *account {
 	if err != nil {
 		t.Fatal(err)
 	}
-	up := fakecloud.Serve(t.Context(), listener, server, server.Strangers())
+	up := loopback.Serve(t.Context(), listener, server, server.Strangers())
 	t.Cleanup(func() { _ = up.Close() })
 	return clients(cloud, up.URL(), "AKIATEST", "secret")
 }

@@ -11,6 +11,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws"
 	accounts "nodestorm/fakecloud/aws/account"
+	"nodestorm/fakecloud/loopback"
 	"nodestorm/harness/cloud/live"
 )
 
@@ -65,7 +66,7 @@ func (s *served) Begin() func(*fakecloud.Tx) error { return s.account.Begin }
 
 func (s *served) Serve(ctx context.Context, c *fakecloud.Cloud, l net.Listener, o live.Options) (live.Served, error) {
 	if !o.Everywhere {
-		if _, err := fakecloud.Loopback(l); err != nil {
+		if _, err := loopback.Listener(l); err != nil {
 			return live.Served{}, err
 		}
 	}
@@ -74,7 +75,7 @@ func (s *served) Serve(ctx context.Context, c *fakecloud.Cloud, l net.Listener, 
 	if err != nil {
 		return live.Served{}, err
 	}
-	up := fakecloud.Serve(ctx, l, server, server.Strangers())
+	up := loopback.Serve(ctx, l, server, server.Strangers())
 	a := s.account
 	return live.Served{
 		Closer: up, Endpoint: up.URL(),
