@@ -213,21 +213,21 @@ func (r Request) checkRoom() error {
 	return r.eachScenario(func(pickle []*messages.PickleStep) error { return memory.Check(requirements.Nodes(pickle)) })
 }
 
-// Releases are those that the steps name as parts of the world. It needs Record and
-// Features only.
+// Releases are those that the steps name as parts of the world, and versions of the target. It needs Record, Features
+// and the target's Ref only.
 func (r Request) Releases() (refs []builds.Ref, err error) {
 	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
-		refs = append(refs, requirements.Releases(pickle)...)
+		refs = append(refs, requirements.Releases(pickle, r.Target.Ref)...)
 		return nil
 	})
 	return refs, err
 }
 
 // Needs are the builds that the scenario takes out of the store beside its target and Kubernetes,
-// see [steps.Needs]. It needs Record and Features only.
+// see [requirements.Builds]. It needs Record, Features and the target's Ref only.
 func (r Request) Needs() (refs []builds.Ref, err error) {
 	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
-		refs = append(refs, requirements.Builds(pickle)...)
+		refs = append(refs, requirements.Builds(pickle, r.Target.Ref)...)
 		return nil
 	})
 	return refs, err

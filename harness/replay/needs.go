@@ -17,7 +17,7 @@ func NeededFor(r scenarios.Record, catalogue *scenarios.Catalogue, of scenarios.
 	}
 	// mutant: doctor takes a build for one cloud for another's
 	ref.Provider, ref.Race = r.Provider(), r.Race
-	parts, err := Request{Record: r, Features: catalogue.Features()}.Needs()
+	parts, err := Request{Record: r, Features: catalogue.Features(), Target: builds.Target{Manifest: builds.Manifest{Ref: ref}}}.Needs()
 	return append([]builds.Ref{builds.Kubernetes, ref}, parts...), err
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"nodestorm/harness/world/process"
 	"nodestorm/sim/history"
 )
 
@@ -69,6 +70,18 @@ func (w *World) StartAgain(ctx context.Context, name string) error {
 	w.recordEvent(history.Started, name) // before: what it does is after it
 	if _, err := w.startComponent(ctx, c); err != nil {
 		return fmt.Errorf("starting %s again: %w", name, err)
+	}
+	return nil
+}
+
+// Replace ends a program as a kubelet does, and starts another release of it in its place as StartComponent does.
+func (w *World) Replace(ctx context.Context, spec process.Spec) error {
+	if err := w.End(ctx, spec.Name, false); err != nil {
+		return err
+	}
+	w.recordEvent(history.Started, spec.Name) // before: what it does is after it
+	if _, err := w.StartComponent(ctx, spec); err != nil {
+		return fmt.Errorf("starting another release of %s: %w", spec.Name, err)
 	}
 	return nil
 }

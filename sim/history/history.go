@@ -48,6 +48,9 @@ const (
 	Killed  = "killed"
 	Stopped = "stopped"
 	Started = "started"
+	// Installed and Upgraded are releases that take a program's place: detail "version" is the build's, "sha256" its program's.
+	Installed = "installed"
+	Upgraded  = "upgraded"
 	// Unhealthy is a probe of one that failed; detail "error" says how.
 	Unhealthy = "unhealthy"
 )

@@ -75,6 +75,9 @@ type Autoscaler struct {
 	settings container.Settings
 	env      []manifest.Variable
 	account  deploy.Account
+	client   client.Client
+	rights   []*unstructured.Unstructured // of its account, with it
+	ways     flags                        // to the API servers
 	way      *apifault.Proxy
 	address  string // of its metrics, once it runs
 }
@@ -86,28 +89,57 @@ func Install(ctx context.Context, cfg Config) (*Autoscaler, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.client, err = client.New(cfg.World.Admin(), client.Options{}); err != nil {
+		return nil, err
+	}
+	if a.rights, err = a.readRights(); err != nil {
+		return nil, err
+	}
+	return a, deploy.Create(ctx, a.client, append(slices.Clone(a.rights), deploy.Namespace(a.account.Namespace))...)
+}
+
+// readRights are what gives its service account its rights: the manifest's, or else the documented ones.
+func (a *Autoscaler) readRights() (rights []*unstructured.Unstructured, err error) {
 	objects := []*unstructured.Unstructured{}
-	if cfg.Manifest != nil {
-		objects = cfg.Manifest.RBAC
+	if a.cfg.Manifest != nil {
+		objects = a.cfg.Manifest.RBAC
 	}
 	if len(objects) == 0 {
 		if objects, err = a.documentedRBAC(); err != nil {
 			return nil, err
 		}
 	}
-	c, err := client.New(cfg.World.Admin(), client.Options{})
-	if err != nil {
-		return nil, err
-	}
-	create := []*unstructured.Unstructured{deploy.Namespace(a.account.Namespace)}
 	for _, o := range objects {
 		o = o.DeepCopy()
 		if o.GetNamespace() == "" && slices.Contains([]string{"ServiceAccount", "Role", "RoleBinding"}, o.GetKind()) {
 			o.SetNamespace(a.account.Namespace)
 		}
-		create = append(create, o)
+		rights = append(rights, o)
 	}
-	return a, deploy.Create(ctx, c, create...)
+	return rights, nil
+}
+
+// Upgrade has another release take the place of the one that runs, with the flags that it knows of those that were wanted.
+func (a *Autoscaler) Upgrade(ctx context.Context, to builds.Target) error {
+	cfg := a.cfg
+	cfg.Target = to
+	next, err := prepare(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if next.rights, err = next.readRights(); err != nil {
+		return err
+	}
+	if err := deploy.Upgrade(ctx, a.client, a.rights, next.rights); err != nil {
+		return fmt.Errorf("upgrading to %s: %w", to.Ref, err)
+	}
+	next.client, next.way, next.ways = a.client, a.way, a.ways
+	*a = *next
+	spec, err := a.spec()
+	if err != nil {
+		return err
+	}
+	return a.cfg.World.Replace(ctx, spec)
 }
 
 // Check finds out whether the build can do what is wanted, before anything

@@ -94,9 +94,13 @@ func Bring(ctx context.Context, s *scene.Scene, _ words.Args) error {
 			return err
 		}
 	}
+	first, err := s.FirstRelease()
+	if err != nil {
+		return err
+	}
 	of := scene.State[wanted](s)
 	cfg := Config{
-		World: s.World, Target: s.Rig.Target, Manifest: s.Rig.Manifest, Withheld: of.withheld,
+		World: s.World, Target: first, Manifest: s.Rig.Manifest, Withheld: of.withheld,
 		Intent: Intent{Provider: reach.Provider, Expander: of.expander},
 		Env:    append(reach.Env, s.Settings.Env...), Flags: s.Settings.Flags, Unlisted: s.Settings.Unlisted,
 		Management: reach.Management, CloudConfig: reach.CloudConfig, Broken: s.Broken(), Rules: s.Rules,

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
@@ -95,6 +96,33 @@ func Create[T client.Object](ctx context.Context, c client.Client, objects ...T)
 		}
 		if err := creating.Wait(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// fieldOwner is who has applied the objects of a release.
+const fieldOwner = client.FieldOwner("nodestorm")
+
+// Upgrade makes the objects that a release brings those of another one: what both have becomes as the other has it, and what
+// only the old one has is deleted, as Helm does it.
+func Upgrade(ctx context.Context, c client.Client, from, to []*unstructured.Unstructured) error {
+	for _, o := range to {
+		o.SetManagedFields(nil)
+		if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), fieldOwner, client.ForceOwnership); err != nil {
+			return fmt.Errorf("applying %s %s: %w", o.GetKind(), o.GetName(), err)
+		}
+	}
+	for _, o := range from {
+		stays := slices.ContainsFunc(to, func(kept *unstructured.Unstructured) bool {
+			return kept.GroupVersionKind() == o.GroupVersionKind() && kept.GetNamespace() == o.GetNamespace() && kept.GetName() == o.GetName()
+		})
+		if stays {
+			continue
+		}
+		// mutant: what a release no longer has stays after an upgrade
+		if err := client.IgnoreNotFound(c.Delete(ctx, o)); err != nil {
+			return fmt.Errorf("deleting %s %s: %w", o.GetKind(), o.GetName(), err)
 		}
 	}
 	return nil

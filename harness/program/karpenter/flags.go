@@ -18,11 +18,16 @@ import (
 // Set gives the controller variables beside those of the release's chart, or in their
 // place, and flags as on a command line.
 func (k *Karpenter) Set(env []manifest.Variable, flags []string) {
-	for _, v := range env {
+	k.set = append(k.set, env...)
+	k.flags = append(k.flags, flags...)
+	k.setVariables()
+}
+
+func (k *Karpenter) setVariables() {
+	for _, v := range k.set {
 		k.env = slices.DeleteFunc(k.env, func(have string) bool { return strings.HasPrefix(have, v.Name+"=") })
 		k.env = append(k.env, v.Name+"="+v.Value)
 	}
-	k.flags = append(k.flags, flags...)
 }
 
 // place are the flags that say where the controller is, which is the world's to say.

@@ -31,7 +31,6 @@ import (
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world"
-	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 )
 
@@ -58,11 +57,13 @@ type Karpenter struct {
 	world  *world.World
 	target builds.Target
 	client client.Client
-	env    []string        // of the container, as the chart and the scenario set it
-	flags  []string        // of the scenario
-	way    *apifault.Proxy // between it and the API server; nil without
-	cloud  Cloud           // nil: that of the provider kwok
-	delays bool            // the node classes of kwok can say how long a machine takes to register
+	env    []string // of the container, as the chart and the scenario set it
+	set    []manifest.Variable
+	flags  []string // of the scenario, as set is
+	rights []*unstructured.Unstructured
+	way    deploy.Way
+	cloud  Cloud // nil: that of the provider kwok
+	delays bool  // the node classes of kwok can say how long a machine takes to register
 	// Registers is from a machine's launch to its registration, where the cloud is that of the provider kwok and its
 	// release cannot say so; zero: at once. It counts before Start.
 	Registers time.Duration
@@ -91,38 +92,47 @@ func Install(ctx context.Context, w *world.World, t builds.Target, cloud Cloud) 
 	if err := k.installCRDs(); err != nil {
 		return nil, err
 	}
+	if err := k.readChart(); err != nil {
+		return nil, err
+	}
 	create, err := k.ofCloud()
 	if err != nil {
 		return nil, err
 	}
-	values := map[string]any{}
-	if cloud != nil {
-		values = cloud.Values()
-	}
-	objects, err := render(t.Asset(k.edition().chart), values)
-	if err != nil {
-		return nil, fmt.Errorf("rendering the chart of %s: %w", t.Ref, err)
-	}
-	for _, o := range objects {
-		if o.GetKind() == "Deployment" {
-			if k.env, err = containerEnv(o); err != nil {
-				return nil, fmt.Errorf("reading the Deployment of %s: %w", t.Ref, err)
-			}
-		}
-		if deploy.Rights(o) {
-			create = append(create, o)
-		}
-	}
-	if k.env == nil {
-		return nil, fmt.Errorf("the chart of %s has no Deployment", t.Ref)
-	}
-	if err := deploy.Create(ctx, c, append(create, deploy.Namespace(Name))...); err != nil {
+	if err := deploy.Create(ctx, c, slices.Concat(create, k.rights, []*unstructured.Unstructured{deploy.Namespace(Name)})...); err != nil {
 		return nil, fmt.Errorf("installing %s: %w", t.Ref, err)
 	}
 	if cloud == nil {
 		w.History().Record(prices(instanceapi.Catalogue()))
 	}
 	return k, nil
+}
+
+// readChart has the controller's environment and its rights be those of the release's chart.
+func (k *Karpenter) readChart() error {
+	values := map[string]any{}
+	if k.cloud != nil {
+		values = k.cloud.Values()
+	}
+	objects, err := render(k.target.Asset(k.edition().chart), values)
+	if err != nil {
+		return fmt.Errorf("rendering the chart of %s: %w", k.target.Ref, err)
+	}
+	k.env, k.rights = nil, nil
+	for _, o := range objects {
+		if o.GetKind() == "Deployment" {
+			if k.env, err = containerEnv(o); err != nil {
+				return fmt.Errorf("reading the Deployment of %s: %w", k.target.Ref, err)
+			}
+		}
+		if deploy.Rights(o) {
+			k.rights = append(k.rights, o)
+		}
+	}
+	if k.env == nil {
+		return fmt.Errorf("the chart of %s has no Deployment", k.target.Ref)
+	}
+	return nil
 }
 
 func (k *Karpenter) edition() edition { return editions[k.target.Name] }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
@@ -16,31 +17,60 @@ import (
 // Start runs the controller and waits until it is ready. Virtual time passes as
 // real time does until then. Where it is to be broken, its way to the API server has these
 // rules, and may get more.
-func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault) (*process.Process, error) {
-	way, err := deploy.Account{Namespace: Name, Name: Name, Later: k.later()}.Reach(k.world.Cluster, broken, rules)
+func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault) (p *process.Process, err error) {
+	if k.way, err = (deploy.Account{Namespace: Name, Name: Name, Later: k.later()}).Reach(k.world.Cluster, broken, rules); err != nil {
+		return nil, err
+	}
+	spec, err := k.spec()
 	if err != nil {
 		return nil, err
 	}
-	k.way = way.Proxy
+	return k.world.StartComponent(ctx, spec)
+}
+
+// spec is how the release is started.
+func (k *Karpenter) spec() (spec process.Spec, err error) {
 	metrics, err := world.FreePort()
 	if err != nil {
-		return nil, err
+		return spec, err
 	}
 	health, err := world.FreePort()
 	if err != nil {
-		return nil, err
+		return spec, err
 	}
-	env := append(slices.Clone(k.env), outsideEnv(way.Kubeconfig, metrics, health)...)
+	env := append(slices.Clone(k.env), outsideEnv(k.way.Kubeconfig, metrics, health)...)
 	if k.cloud != nil {
 		env = append(env, k.cloud.Environment()...)
 	}
-	return k.world.StartComponent(ctx, container.Program(k.world, k.target, container.Settings{}, process.Spec{
+	return container.Program(k.world, k.target, container.Settings{}, process.Spec{
 		Name:  Name,
 		Args:  k.flags,
 		Env:   env,
 		Lines: logLines(k.world.History()),
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
-	}))
+	}), nil
+}
+
+// Upgrade has another release take the place of the one that runs, as its documentation says: its CRDs and what its chart
+// has beside the Deployment come first, then the controller is replaced. One replica runs, so that there is none for a moment.
+func (k *Karpenter) Upgrade(ctx context.Context, to builds.Target) error {
+	k.target = to
+	if err := k.installCRDs(); err != nil {
+		return err
+	}
+	before := k.rights
+	if err := k.readChart(); err != nil {
+		return err
+	}
+	k.setVariables()
+	if err := deploy.Upgrade(ctx, k.client, before, k.rights); err != nil {
+		return fmt.Errorf("upgrading to %s: %w", to.Ref, err)
+	}
+	spec, err := k.spec()
+	if err != nil {
+		return err
+	}
+	return k.world.Replace(ctx, spec)
 }
 
 // later has Nodes come as late as machines register, where the provider kwok of the release cannot: before v1.4 it made them
@@ -53,4 +83,4 @@ func (k *Karpenter) later() *apifault.Later {
 }
 
 // Way is its way to the API server where that can be broken, or nil.
-func (k *Karpenter) Way() *apifault.Proxy { return k.way }
+func (k *Karpenter) Way() *apifault.Proxy { return k.way.Proxy }

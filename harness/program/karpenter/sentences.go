@@ -75,7 +75,11 @@ func bring(ctx context.Context, s *scene.Scene) (k inScene, err error) {
 		}
 		on, _ = s.Cloud.(Cloud)
 	}
-	if k.Karpenter, err = Install(ctx, s.World, s.Rig.Target, on); err != nil {
+	first, err := s.FirstRelease()
+	if err != nil {
+		return k, err
+	}
+	if k.Karpenter, err = Install(ctx, s.World, first, on); err != nil {
 		return k, err
 	}
 	s.Target = k

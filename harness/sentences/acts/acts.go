@@ -20,5 +20,8 @@ func Last() []deploy.Sentences {
 	}
 }
 
-// Programs are about any program.
-var Programs = programSentences
+// Programs are about any program, Upgrades about other releases of the target.
+var (
+	Programs = programSentences
+	Upgrades = upgradeSentences
+)

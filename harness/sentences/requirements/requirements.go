@@ -33,16 +33,22 @@ func System(steps []*messages.PickleStep) (system string) {
 	return system
 }
 
-// Releases are those that steps name as parts of the world.
-func Releases(steps []*messages.PickleStep) (refs []builds.Ref) {
-	eachWants(steps, func(w scene.Wants, _ error) { refs = append(refs, w.Releases...) })
+// Releases are those that steps name as parts of the world, and versions of the target beside the one under test.
+func Releases(steps []*messages.PickleStep, target builds.Ref) (refs []builds.Ref) {
+	eachWants(steps, func(w scene.Wants, _ error) {
+		refs = append(refs, w.Releases...)
+		for _, version := range w.Versions {
+			target.Version = version
+			refs = append(refs, target)
+		}
+	})
 	return refs
 }
 
 // Builds are those that the steps take out of the store: the releases that they name, and
 // parts of ours, which those of Rig.With can stand in for.
-func Builds(steps []*messages.PickleStep) []builds.Ref {
-	refs := Releases(steps)
+func Builds(steps []*messages.PickleStep, target builds.Ref) []builds.Ref {
+	refs := Releases(steps, target)
 	eachWants(steps, func(w scene.Wants, _ error) { refs = append(refs, w.Parts...) })
 	return refs
 }

@@ -158,6 +158,7 @@ func EachProgram[T any](s *Scene) (all []T) {
 type Wants struct {
 	System          string       // the cloud that a build of Cluster Autoscaler has to serve
 	Releases, Parts []builds.Ref // that the store has to have: releases that a step names, and parts of ours
+	Versions        []string     // of the target, that the store has to have beside the build under test
 	Flags, Unlisted []string     // that the target is given, and those that it may not know
 	Env             []string     // the names of the variables that it is given
 	Gates           []string     // the feature gates that it is given, by a variable or a flag
@@ -172,6 +173,8 @@ type Feature struct {
 	// Runs are the programs that bring kinds of their own; Started says that the target runs.
 	Runs             map[string]bool
 	Started, Awaited bool
+	// Older says that another release runs first in place of the build under test, Upgraded that one took the target's place.
+	Older, Upgraded bool
 	// Owed are asked when all steps have been checked: each finds out whether the step that added it says something that
 	// nothing in the scenario makes true.
 	Owed []func(*Feature) error

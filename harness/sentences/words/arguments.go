@@ -117,6 +117,8 @@ var arguments = []Argument{
 		`"VERB" of "RESOURCE". With has never sent, been refused or recorded, since the start`,
 		`"cluster-autoscaler" never sends "delete" of "nodes"`, `((?:"[^"]+"|a client) (?:never (?:sends|records)|is never refused|` +
 			`has never (?:sent|been refused|recorded)) ` + calls + `)`},
+	{"RELEASE", "a version of the target that the store has, or can build: as builds are called, without the target's name", "v1.7.0",
+		`(v?\d+\.\d+\.\d+(?:-[A-Za-z0-9._+-]+)?)`},
 	{"VERSION", "a release, or a build of one's own such as v1.9.5-mine", "v1.9.5", `(v\d+\.\d+\.\d+(?:-[A-Za-z0-9._+-]+)?)`},
 }
 

@@ -1,0 +1,67 @@
+package acts
+
+import (
+	"context"
+	"errors"
+
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/sentences/words"
+)
+
+// upgradeSentences replace the target by another release of it while the cluster lives.
+var upgradeSentences = scene.Sentences{
+	Worlds: "any", Records: "releases that take the target's place (harness)",
+	Rows: []scene.Sentence{
+		{Role: scene.Given, Words: `the release RELEASE runs in place of the target until it is upgraded`,
+			Wants: wantsVersion, Check: checkFirst, Act: startWith},
+		{Role: scene.When, Words: `the target is upgraded`, Needs: []scene.Need{scene.CanUpgrade}, Check: checkUpgrade, Act: upgrade},
+		{Role: scene.When, Words: `the target is upgraded to RELEASE`, Needs: []scene.Need{scene.CanUpgrade}, Wants: wantsVersion,
+			Check: checkUpgradeTo, Act: upgradeTo},
+		{Role: scene.When, Words: `the target is rolled back`, Needs: []scene.Need{scene.CanUpgrade}, Check: checkRollBack, Act: rollBack},
+	},
+}
+
+func wantsVersion(a words.Args) (scene.Wants, error) {
+	return scene.Wants{Versions: []string{a.Text(0)}}, nil
+}
+
+func checkFirst(f *scene.Feature, _ words.Args) error {
+	if f.Started {
+		return errors.New("the target runs already: say it before")
+	}
+	f.Older = true
+	return nil
+}
+
+func checkUpgrade(f *scene.Feature, a words.Args) error {
+	if f.Started && !f.Older {
+		return errors.New(`the build under test runs already: say "the release v1.6.4 runs in place of the target until it is upgraded" ` +
+			`in a Given before, or which release takes its place: "the target is upgraded to v1.7.0"`)
+	}
+	return checkUpgradeTo(f, a)
+}
+
+func checkUpgradeTo(f *scene.Feature, a words.Args) error {
+	f.Upgraded = true
+	return checkTarget(f, a)
+}
+
+func checkRollBack(f *scene.Feature, a words.Args) error {
+	if f.Started && !f.Upgraded {
+		return errors.New(`nothing took the place of the target that could be rolled back: say "the target is upgraded" before`)
+	}
+	return checkTarget(f, a)
+}
+
+func startWith(_ context.Context, s *scene.Scene, a words.Args) error {
+	s.StartWith(a.Text(0))
+	return nil
+}
+
+func upgrade(ctx context.Context, s *scene.Scene, _ words.Args) error { return s.Upgrade(ctx, "") }
+
+func upgradeTo(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return s.Upgrade(ctx, a.Text(0))
+}
+
+func rollBack(ctx context.Context, s *scene.Scene, _ words.Args) error { return s.RollBack(ctx) }
