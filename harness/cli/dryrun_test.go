@@ -2,6 +2,8 @@ package cli_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,5 +61,31 @@ func TestDryRun(t *testing.T) {
 	code, stdout, _ = nodestorm(t, "verify", scenario, "-n")
 	if code != cli.AsExpected || !strings.Contains(stdout, "karpenter@v1.6.4") || !strings.Contains(stdout, "2 replays: about ") {
 		t.Errorf("status %d, %q", code, stdout)
+	}
+}
+
+// A feature that is named by its path is played without the record beside it, which is said, and whatever lint finds in it.
+func TestDryRunOfAFeature(t *testing.T) {
+	newBench(t)
+	t.Setenv(buildstore.EnvMirror, buildstore.NoRegistry)
+	dir := t.TempDir()
+	nodestorm(t, "new", "late-node", "--dir", dir)
+	feature := filepath.Join(dir, "late-node.feature")
+	const bare = "is played without its record"
+	if _, _, stderr := nodestorm(t, "run", feature, "--target", "karpenter@v1.6.4", "-n"); !strings.Contains(stderr, bare) {
+		t.Errorf("%q", stderr)
+	}
+	if _, _, stderr := nodestorm(t, "run", "late-node", "--catalogue", dir, "--target", "karpenter@v1.6.4", "-n"); strings.Contains(stderr, bare) {
+		t.Errorf("%q", stderr)
+	}
+	text, err := os.ReadFile(feature)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, feature, string(text)+"    When \"Deployment/web\" is deleted\n", 0o600) // what lint finds keeps none from being played
+	for status, args := range map[int][]string{cli.NotAsExpected: {"lint", dir}, cli.AsExpected: {"run", feature, "--target", "karpenter@v1.6.4", "-n"}} {
+		if code, stdout, stderr := nodestorm(t, args...); code != status {
+			t.Errorf("%v: status %d, want %d: %q, %q", args, code, status, stdout, stderr)
+		}
 	}
 }

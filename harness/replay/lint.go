@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/sentences/slips"
+	"nodestorm/harness/sentences/validation"
 	"nodestorm/scenarios"
 )
 
@@ -41,9 +44,26 @@ func Lint(catalogue *scenarios.Catalogue, names []string) (l Linted, err error) 
 		}
 		if wrong := (scenarios.Problems)(nil); errors.As(catalogue.Add(folder.Own), &wrong) {
 			l.Problems = append(l.Problems, wrong...)
+			continue // what a wrong step says is not what it means
 		}
+		for _, s := range folder.Scenarios {
+			l.Problems = append(l.Problems, slipsOf(s)...)
+		}
+		l.Problems.Sort()
+		l.Problems = slices.Compact(l.Problems) // rows of an outline have steps in common
 	}
 	return l, nil
+}
+
+// slipsOf are what looks wrong with a scenario and its record, and keeps none from being played.
+func slipsOf(s scenarios.Scenario) (found scenarios.Problems) {
+	for _, slip := range validation.Slips(s.Pickle()) {
+		found = append(found, scenarios.Problem{File: s.File, Line: s.Steps[slip.Step].Line, Text: slip.Err.Error()})
+	}
+	for _, slip := range slips.OfRecord(s.Record, s.RecordFile.Text, s.Pickle()) {
+		found = append(found, scenarios.Problem{File: s.RecordFile.Shown, Line: slip.Line, Field: slip.Field, Text: slip.Err.Error()})
+	}
+	return found
 }
 
 // lintCheckout looks at the records of a checkout of nodestorm, and at their features.

@@ -25,6 +25,10 @@ file, the line, the field, and what is allowed there. Other YAML is left alone: 
 what has the name of a feature beside it, or a record's fields. Of a checkout of nodestorm
 its own features and records are looked at.
 
+Words that are spelled almost like others, steps of which nothing comes where they stand,
+and targets of one side only are found by lint alone: they keep no scenario from being
+played.
+
 With --fix, steps and faults that an older nodestorm called otherwise are rewritten
 first. Comments, indentation, tables and quotes stay as they are.
 

@@ -40,8 +40,10 @@ var (
 // labelled are the fields below which keys are those of labels.
 var labelled = []string{"labels", "matchLabels", "annotations", "nodeSelector", "selector"}
 
-// Find finds the slips of a scenario.
-func Find(steps []*messages.PickleStep) (wrong []Problem) {
+// Find finds the slips of a scenario: what looks like a word and is none, objects of which nothing comes, and steps that are
+// without effect where they stand. flags are those that programs are known to have.
+func Find(steps []*messages.PickleStep, flags []string) (wrong []Problem) {
+	wrong = slices.Concat(ofObjects(steps), ofOrder(steps), ofFlags(steps, flags))
 	var words []word
 	for i, step := range steps {
 		words = append(words, ofStep(i, step)...)
@@ -69,6 +71,29 @@ func Find(steps []*messages.PickleStep) (wrong []Problem) {
 		if near != "" && !alike(w.text, near) {
 			wrong = append(wrong, Problem{w.step, fmt.Errorf("%q stands there only, and is spelled almost like %q: did you mean that? "+
 				"If both are meant, give one of them another name", w.text, near)})
+		}
+	}
+	return wrong
+}
+
+// aFlag is one of a command line.
+var aFlag = regexp.MustCompile(`--[a-z][a-z0-9-]{3,}`)
+
+// ofFlags finds flags that no program is known to have, and that are spelled almost like one.
+func ofFlags(steps []*messages.PickleStep, flags []string) (wrong []Problem) {
+	for i, step := range steps {
+		said := step.Text
+		if step.Argument != nil && step.Argument.DataTable != nil {
+			for _, row := range step.Argument.DataTable.Rows {
+				for _, cell := range row.Cells {
+					said += " " + cell.Value
+				}
+			}
+		}
+		for _, flag := range aFlag.FindAllString(said, -1) {
+			if near := strict.Near(flag, flags); near != "" && !alike(flag, near) {
+				wrong = append(wrong, Problem{i, fmt.Errorf("%s is spelled almost like the flag %s: did you mean that?", flag, near)})
+			}
 		}
 	}
 	return wrong
@@ -185,9 +210,9 @@ func walk(n *yaml.Node, path []string, add func(key bool, text string), depth in
 	}
 }
 
-// stem is a word without the end of a plural or a past tense.
+// stem is a word without the end of a plural, of a past tense, or of what is being done.
 func stem(word string) string {
-	for _, end := range []string{"ed", "d", "s"} {
+	for _, end := range []string{"ing", "ion", "ed", "d", "s"} {
 		if short, is := strings.CutSuffix(word, end); is {
 			return strings.TrimSuffix(short, "e")
 		}

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/cucumber/messages/go/v21"
 
+	"nodestorm/features"
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/acts"
 	"nodestorm/harness/sentences/requirements"
@@ -27,7 +30,7 @@ func Steps(steps []*messages.PickleStep, beside fs.FS) error {
 	if len(steps) == 0 {
 		return errors.New("it has no steps")
 	}
-	if wrong := problems(steps, beside); len(wrong) > 0 {
+	if wrong := Problems(steps, beside); len(wrong) > 0 {
 		return wrong[0].Err
 	}
 	return nil
@@ -42,19 +45,33 @@ type Problem struct {
 // mostMeant is for how many steps of a scenario it is guessed what they might mean.
 const mostMeant = 20
 
-// Problems are all that Steps would find, one after the other, and words that look like slips. These are lint's alone: a rule that
+// Slips are words that look like others, and steps that look as if nothing came of them. They are lint's alone: a rule that
 // compares spellings can be wrong, and must not keep a scenario from being played.
-func Problems(steps []*messages.PickleStep, beside fs.FS) []Problem {
-	wrong := problems(steps, beside)
-	if len(wrong) == 0 { // what a wrong step says is not what it means
-		for _, slip := range slips.Find(steps) {
-			wrong = append(wrong, Problem{slip.Step, slip.Err})
-		}
+func Slips(steps []*messages.PickleStep) (wrong []Problem) {
+	for _, slip := range slips.Find(steps, flags()) {
+		wrong = append(wrong, Problem{slip.Step, slip.Err})
 	}
 	return wrong
 }
 
-func problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
+// flags are those that the features which are built in give to programs.
+var flags = sync.OnceValue(func() (all []string) {
+	names, err := features.Names()
+	if err != nil {
+		panic(err) // they are part of the program
+	}
+	for _, name := range names {
+		text, err := features.Files.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, regexp.MustCompile(`--[a-z][a-z0-9-]{3,}`).FindAllString(string(text), -1)...)
+	}
+	return all
+})
+
+// Problems are all that Steps would find, one after the other.
+func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 	feature, made, cloud := &scene.Feature{Beside: beside}, Made(steps, beside), requirements.System(steps)
 	var owes []int // the steps of feature.Owed
 	for i, said := range steps {

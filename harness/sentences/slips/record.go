@@ -1,0 +1,157 @@
+package slips
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	messages "github.com/cucumber/messages/go/v21"
+	"go.yaml.in/yaml/v3"
+
+	"nodestorm/scenarios"
+	"nodestorm/sim/history/vocabulary"
+	"nodestorm/sim/strict"
+)
+
+// judged are the fields of a record whose patterns are looked at.
+var judged = []string{"trigger", "work", "symptom", "elsewhere", "invariants"}
+
+// long are words of a text that have so many letters that one is not another by chance.
+var long = regexp.MustCompile(`[A-Za-z][A-Za-z-]{5,}`)
+
+// InRecord is a slip in a record's file.
+type InRecord struct {
+	Field string
+	Line  int
+	Err   error
+}
+
+// value is one of a pattern, with the field of the record that it is below, and the field of the pattern that it is of.
+type value struct {
+	*yaml.Node
+	field, of string
+}
+
+// OfRecord finds values of patterns that are spelled almost like a word of the scenario, or like one that Kubernetes, the
+// programs and the clouds have, and promises of one side only.
+func OfRecord(r scenarios.Record, text []byte, steps []*messages.PickleStep) (wrong []InRecord) {
+	var root yaml.Node
+	if yaml.Unmarshal(text, &root) != nil || len(root.Content) == 0 || root.Content[0].Kind != yaml.MappingNode {
+		return nil
+	}
+	var values []value
+	for i := 0; i+1 < len(root.Content[0].Content); i += 2 {
+		field, node := root.Content[0].Content[i].Value, root.Content[0].Content[i+1]
+		if field == "targets" {
+			if err := oneSided(r); err != nil {
+				wrong = append(wrong, InRecord{field, node.Line, err})
+			}
+		}
+		if slices.Contains(judged, field) {
+			values = ofPatterns(values, node, value{field: field}, 100)
+		}
+	}
+	var said, resources []string
+	for i, step := range steps {
+		for _, w := range ofStep(i, step) {
+			said = append(said, w.text)
+		}
+	}
+	for _, r := range vocabulary.Resources() {
+		resources = append(resources, r.Name)
+	}
+	known := slices.Clone(said)
+	for _, word := range slices.Concat(vocabulary.Words(), vocabulary.Reasons()) {
+		known = append(append(known, word), long.FindAllString(word, -1)...)
+	}
+	count := map[string]int{}
+	for _, v := range values {
+		count[v.whole()]++
+		for _, word := range long.FindAllString(v.Value, -1) {
+			count[word]++
+		}
+	}
+	for _, v := range values {
+		word, near := v.slip(count, said, known, resources)
+		// mutant: a value of a pattern may be spelled almost like a word that is known
+		if near != "" && !alike(word, near) {
+			err := fmt.Errorf("%q stands there only, and is spelled almost like %q: did you mean that?", word, near)
+			wrong = append(wrong, InRecord{v.field, v.Line, err})
+		}
+	}
+	return wrong
+}
+
+// whole is by what a value is counted. It has a blank, as no word has.
+func (v value) whole() string { return v.of + " " + v.Value }
+
+// slip is a word of a value and what it is spelled almost like, or two empty texts.
+func (v value) slip(count map[string]int, said, known, resources []string) (word, near string) {
+	switch {
+	case v.of == "resource":
+		return v.Value, strict.Near(v.Value, resources)
+	case v.of == "name" && count[v.whole()] < 2 && plain.MatchString(v.Value) && !slices.Contains(said, v.Value):
+		if at := slices.IndexFunc(said, func(other string) bool { return lacksOne(v.Value, other) }); at >= 0 {
+			return v.Value, said[at]
+		}
+		return v.Value, strict.Near(v.Value, said)
+	case v.of != "detail":
+		return "", ""
+	}
+	for _, word := range long.FindAllString(v.Value, -1) {
+		// The first letter of another word is mostly another one: decrease is no slip of Recreate.
+		if near := strict.Near(word, known); count[word] < 2 && near != "" && near[0] == word[0] {
+			return word, near
+		}
+	}
+	if count[v.whole()] < 2 && plain.MatchString(v.Value) && len(v.Value) > 3 {
+		return v.Value, strict.Near(v.Value, said)
+	}
+	return "", ""
+}
+
+// ofPatterns adds the resources, names and details of patterns below a node. Aliases are left alone.
+func ofPatterns(all []value, n *yaml.Node, under value, depth int) []value {
+	switch {
+	case depth == 0:
+	case n.Kind == yaml.ScalarNode && under.of != "" && !strings.Contains(n.Value, "$"):
+		under.Node = n
+		return append(all, under)
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, below := n.Content[i].Value, under
+			switch {
+			case under.of != "":
+			case slices.Contains([]string{"resource", "name", "detail"}, key):
+				below.of = key
+			case key == "capture":
+				continue // of which the values are fields
+			}
+			all = ofPatterns(all, n.Content[i+1], below, depth-1)
+		}
+	case n.Kind == yaml.SequenceNode:
+		for _, child := range n.Content {
+			all = ofPatterns(all, child, under, depth-1)
+		}
+	}
+	return all
+}
+
+// oneSided says what a record lacks whose targets all promise the same.
+func oneSided(r scenarios.Record) error {
+	has := func(expected scenarios.Expectation) bool {
+		return slices.ContainsFunc(r.Targets, func(t scenarios.Target) bool { return t.Expected == expected })
+	}
+	switch {
+	// mutant: a record may promise the failure alone
+	case has(scenarios.Reproduced) && !has(scenarios.Healthy) && r.Fixed == "":
+		return errors.New("no target is expected to be healthy, so the symptom may be what every build shows: name one without the failure, " +
+			"or say \"fixed: none\"")
+	case has(scenarios.Healthy) && !has(scenarios.Reproduced) && r.Affected == "":
+		return errors.New("no target is expected to show the failure, so nothing shows that the record can find it: name one, " +
+			"or say \"affected: none\" of a control")
+	}
+	return nil
+}
