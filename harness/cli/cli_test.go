@@ -179,7 +179,7 @@ func TestWrongArguments(t *testing.T) {
 		{"bisect|" + scenario + "|--good|v1.7.0|--bad|v1.6.4", "--source"},
 		{"history|none", "none"},
 		{"up|fault|x", "x"},
-		{"cloud|aws", "aws"},
+		{"cloud|azure", "azure"},
 		{"list|-o|xml", "xml"},
 		{"verify|" + scenario + "|--parallel|many", "many"},
 

@@ -31,7 +31,7 @@ func TestTopics(t *testing.T) {
 	for args, want := range map[string]string{
 		"cloud|hcloud|--check|--faults|faults-hcloud.yaml":             "good: 18 fault(s)",
 		"cloud|externalgrpc|--check|--faults|faults-externalgrpc.yaml": "good: 4 fault(s)",
-		"cloud|aws|--check|--faults|faults-aws.yaml":                   "good: 4 fault(s)",
+		"cloud|aws|--check|--faults|faults-aws.yaml":                   "good: 6 fault(s)",
 		"cloud|aws|--check|--state|account.yaml":                       "good: 0 fault(s), 0 instance(s)",
 		"proxy|--check|--rules|rules.yaml":                             "12 rule(s) good",
 	} {

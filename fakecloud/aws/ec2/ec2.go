@@ -31,7 +31,7 @@ type Service struct {
 	machines  map[int64]*machine
 	types     map[string]*fakecloud.ServerType
 	offered   []typeInfo
-	answers   memory
+	answers   api.Answers
 }
 
 // New returns EC2. The account gets a VPC with a subnet in each zone and a security group, tagged for Karpenter to discover, unless

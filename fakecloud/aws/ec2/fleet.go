@@ -138,7 +138,7 @@ func (in *fleetRequest) spot() bool { return in.Target.Default == "spot" }
 // that its strategy puts first, and goes on to the next where that has no more; what each pool lacked is in the answer, once.
 // Of equal pools the first by name is taken: what AWS's strategies know of capacity is known to AWS alone.
 func (s *Service) createFleet(c *api.Call, in *fleetRequest) (*fleetAnswer, error) {
-	return again(s, c, in.ClientToken, func() (*fleetAnswer, error) { return s.launchFleet(c, in) })
+	return api.Again(&s.answers, c, in.ClientToken, func() (*fleetAnswer, error) { return s.launchFleet(c, in) })
 }
 
 func (s *Service) launchFleet(c *api.Call, in *fleetRequest) (*fleetAnswer, error) {

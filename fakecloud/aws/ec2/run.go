@@ -101,7 +101,7 @@ func (s *Service) runOrder(in *runRequest, data *templateData, from *template, i
 // runInstances launches all that it can up to MaxCount, or none if that is less than MinCount. A dry run goes as far as anything can
 // be known to be wrong.
 func (s *Service) runInstances(c *api.Call, in *runRequest) (*runAnswer, error) {
-	return again(s, c, in.ClientToken, func() (*runAnswer, error) { return s.run(c, in) })
+	return api.Again(&s.answers, c, in.ClientToken, func() (*runAnswer, error) { return s.run(c, in) })
 }
 
 func (s *Service) run(c *api.Call, in *runRequest) (*runAnswer, error) {

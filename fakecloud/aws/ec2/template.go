@@ -172,7 +172,7 @@ func (s *Service) info(t *template) templateInfo {
 }
 
 func (s *Service) createTemplate(c *api.Call, in *createTemplateRequest) (*templateAnswer, error) {
-	return again(s, c, in.ClientToken, func() (*templateAnswer, error) { return s.newTemplate(c, in) })
+	return api.Again(&s.answers, c, in.ClientToken, func() (*templateAnswer, error) { return s.newTemplate(c, in) })
 }
 
 func (s *Service) newTemplate(c *api.Call, in *createTemplateRequest) (*templateAnswer, error) {

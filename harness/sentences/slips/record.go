@@ -76,7 +76,7 @@ func OfRecord(r scenarios.Record, text []byte, steps []*messages.PickleStep) (wr
 	for _, v := range values {
 		word, near := v.slip(count, said, known, resources)
 		// mutant: a value of a pattern may be spelled almost like a word that is known
-		if near != "" && !alike(word, near) {
+		if near != "" && (v.of == "resource" || !alike(word, near)) { // nods is no plural of another resource
 			err := fmt.Errorf("%q stands there only, and is spelled almost like %q: did you mean that?", word, near)
 			wrong = append(wrong, InRecord{v.field, v.Line, err})
 		}

@@ -33,6 +33,7 @@ var (
 	quoted  = regexp.MustCompile(`"([^"\n]{1,200})"`)
 	plain   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9./_-]{1,100}$`)
 	pattern = regexp.MustCompile(`[-.]*(?:\.\*|\\d\+|\[.*)\$?$`)
+	short   = regexp.MustCompile(`^[a-z]{1,2}[0-9][a-z]{0,3}$`) // the family of an instance type: m6i, c6gd
 	digits  = regexp.MustCompile(`[0-9]`)
 	between = regexp.MustCompile(`[-./_]`)
 )
@@ -123,7 +124,7 @@ func alike(a, b string) bool {
 		return len(a) > 3 && (strings.HasPrefix(a, b+"-") || strings.HasPrefix(b, a+"-"))
 	}
 	for i := range as {
-		if as[i] != bs[i] && (len(as[i]) > 2 || len(bs[i]) > 2) {
+		if as[i] != bs[i] && (len(as[i]) > 2 || len(bs[i]) > 2) && !(short.MatchString(as[i]) && short.MatchString(bs[i])) {
 			return false
 		}
 	}

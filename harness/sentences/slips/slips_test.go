@@ -57,6 +57,7 @@ func TestFind(t *testing.T) {
 		{"a plural", "Given the pod \"web\"\nAnd the pod \"webs\"\n", ""},
 		{"both twice", "Given \"best\" and \"rest\"\nAnd \"best\" and \"rest\"\n", ""},
 		{"a value and a key", "Given these objects:\n\"\"\"\nlabels: {apps: web}\nname: app-s\n\"\"\"\n", ""},
+		{"instance types", "Given the type \"m6i.xlarge\"\nAnd the type \"c6i.xlarge\"\n", ""},
 		{"a flag", "Given it has\n| --max-node-provision-tme | 3m |\n", "spelled almost like the flag --max-node-provision-time"},
 		{"a version", "Given these objects:\n\"\"\"\nkind: NodePool\napiVersion: karpenter.sh/v1bata1\n\"\"\"\n", `"v1bata1" is no version`},
 		{"a class", "Given these objects:\n\"\"\"\nkind: NodePool\nspec: {template: {spec: {nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClas}}}}\n\"\"\"\n",

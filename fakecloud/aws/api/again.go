@@ -1,15 +1,14 @@
-package ec2
+package api
 
 import (
 	"crypto/sha256"
 
-	"nodestorm/fakecloud/aws/api"
 	"nodestorm/fakecloud/aws/wire"
 )
 
-// memory has the answers to calls with client tokens, which SDKs give their calls, so that one that is made again because its answer
+// Answers has the answers to calls with client tokens, which SDKs give their calls, so that one that is made again because its answer
 // was lost does nothing twice ("Ensuring idempotency in Amazon EC2 API requests").
-type memory struct{ now, before map[string]remembered }
+type Answers struct{ now, before map[string]remembered }
 
 // remembered is an answer, and the digest of its request.
 type remembered struct {
@@ -20,12 +19,12 @@ type remembered struct {
 // mostRemembered is how many answers are kept at least: a client makes a call again within minutes.
 const mostRemembered = 5000
 
-// again answers a call whose token was seen before as it was then, and else does it.
-func again[Out any](s *Service, c *api.Call, token string, do func() (*Out, error)) (*Out, error) {
+// Again answers a call whose token was seen before as it was then, and else does it.
+func Again[Out any](a *Answers, c *Call, token string, do func() (*Out, error)) (*Out, error) {
 	key := c.Operation() + " " + token
-	was, seen := s.answers.now[key]
+	was, seen := a.now[key]
 	if !seen {
-		was, seen = s.answers.before[key]
+		was, seen = a.before[key]
 	}
 	switch {
 	case token != "" && seen && was.in != c.Digest():
@@ -36,10 +35,10 @@ func again[Out any](s *Service, c *api.Call, token string, do func() (*Out, erro
 	}
 	out, err := do()
 	if err == nil && token != "" {
-		if len(s.answers.now) >= mostRemembered || s.answers.now == nil {
-			s.answers.now, s.answers.before = map[string]remembered{}, s.answers.now
+		if len(a.now) >= mostRemembered || a.now == nil {
+			a.now, a.before = map[string]remembered{}, a.now
 		}
-		s.answers.now[key] = remembered{c.Digest(), out}
+		a.now[key] = remembered{c.Digest(), out}
 	}
 	return out, err
 }
