@@ -117,10 +117,10 @@ func Upgrade(ctx context.Context, c client.Client, from, to []*unstructured.Unst
 		stays := slices.ContainsFunc(to, func(kept *unstructured.Unstructured) bool {
 			return kept.GroupVersionKind() == o.GroupVersionKind() && kept.GetNamespace() == o.GetNamespace() && kept.GetName() == o.GetName()
 		})
+		// mutant: what a release no longer has stays after an upgrade
 		if stays {
 			continue
 		}
-		// mutant: what a release no longer has stays after an upgrade
 		if err := client.IgnoreNotFound(c.Delete(ctx, o)); err != nil {
 			return fmt.Errorf("deleting %s %s: %w", o.GetKind(), o.GetName(), err)
 		}
