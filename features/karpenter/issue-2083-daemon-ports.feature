@@ -7,7 +7,7 @@ Feature: No machine is launched for a pod whose port the daemons of every machin
   Scenario: A pod wants the host port of a DaemonSet
     Given a cluster
     And a Ready Node "system" for system pods only
-    And machines that register 10s after their launch and are Ready 1s later
+    And machines that register 10s after their launch and are Ready 10ms later
     And Karpenter with a NodePool "default"
     And these objects:
       """

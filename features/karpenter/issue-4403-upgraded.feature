@@ -25,9 +25,9 @@ Feature: An upgrade changes nothing about machines that are as they should be
       """
     Then every pod is Running within 5m
     When the target is upgraded
-    Then "karpenter" never sends "delete" of "nodeclaims" within 20m
+    Then "karpenter" never sends "delete" of "nodeclaims" within 6m
     When the target is rolled back
-    Then "karpenter" never sends "delete" of "nodeclaims" within 20m
+    Then "karpenter" never sends "delete" of "nodeclaims" within 6m
     When the target is upgraded to v1.7.0
-    Then "karpenter" never sends "delete" of "nodeclaims" within 20m
+    Then "karpenter" never sends "delete" of "nodeclaims" within 6m
     And every pod is Running within 1m
