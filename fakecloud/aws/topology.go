@@ -21,7 +21,7 @@ type (
 	}
 )
 
-// placed are the families of types whose instances have a place in the network that EC2 tells of ("Prerequisites for Amazon EC2
+// placed are the families of types whose instances have a place in the network that EC2 reports ("Prerequisites for Amazon EC2
 // topology": accelerated and HPC types).
 var placed = regexp.MustCompile(`^(g6e?|gr6|hpc[0-9]+[a-z]*|p[0-9]+[a-z]*(-[a-z0-9]+)?|trn[0-9]+[a-z]*)\.`)
 

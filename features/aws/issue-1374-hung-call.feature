@@ -15,4 +15,14 @@ Feature: A call that AWS never answers keeps no Node uninitialized
     And an instance of the type "m5.large" is launched in "us-west-2a"
     And the scenario waits for 5m
     And an instance of the type "m5.large" is launched in "us-west-2b"
-    Then "cloud-controller-manager" has sent "update" of "nodes" within 5m
+    Then this holds within 5m:
+      """
+      sequence:
+        - as: the first Node
+          match: {source: node, verb: register, resource: nodes}
+        - as: the second Node
+          match: {source: node, verb: register, resource: nodes}
+          capture: {node: name}
+        - as: initialized
+          match: {source: api, verb: [update, patch], resource: nodes, name: $node, actor: cloud-controller-manager, code: 200}
+      """

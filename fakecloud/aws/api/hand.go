@@ -10,7 +10,7 @@ import (
 // byHand is the user agent of AWS's command line, whose calls the history has as those of its product.
 const byHand = "aws-cli/2.31.0"
 
-// ByHand makes a call of the first service, as whoever runs the account does with AWS's command line: form has its parameters. Faults
+// ByHand makes a call of the first service, as the owner of the account does with AWS's command line: form has its parameters. Faults
 // act on it as on other calls. The error is what AWS answers, if that is one.
 func (h *Handler) ByHand(ctx context.Context, form string) error {
 	of := &h.Services[0]

@@ -141,6 +141,23 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A Node that is gone is in no state any more, also for a pattern that asks for changes of it alone.
+func TestFindAfterADeletion(t *testing.T) {
+	symptom := parse(t, strings.Replace(secondClaim, "resource: nodes, name", "verb: [patch, update], resource: nodes, name", 1))
+	for name, test := range map[string]struct {
+		between []history.Record
+		want    checker.Result
+	}{
+		"it is there": {nil, checker.Valid},
+		"it is gone":  {[]history.Record{api(10, "delete", "nodes", "node-1", nil)}, checker.Invalid},
+	} {
+		records := story(append(test.between, api(20, "create", "nodeclaims", "claim-2", nil), ended(30))...)
+		if got := checker.Find(records, symptom); got.Result != test.want {
+			t.Errorf("%s: %+v, want %s", name, got, test.want)
+		}
+	}
+}
+
 func TestFindIsTheSameLiveAndRead(t *testing.T) {
 	live := story(api(20, "create", "nodeclaims", "claim-2", nil), ended(30))
 	read := slices.Clone(live)
