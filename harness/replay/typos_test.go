@@ -24,7 +24,7 @@ var typoPlaces = map[string]*regexp.Regexp{
 	"source":             regexp.MustCompile(`\bsource: ([a-z]{3,})`),
 	"actor":              regexp.MustCompile(`actor: (karpenter|cluster-autoscaler|kubectl|kube-scheduler|kube-controller-manager)\b`),
 	"key of details":     regexp.MustCompile(`detail: \{(?:[^}\n]*, )?([a-zA-Z]{4,}):`),
-	"field":              regexp.MustCompile(`(?m)^ *-? ?(statement|sequence|match|absent|capture|count|never|summary|trigger|symptom)\b`),
+	"field":              regexp.MustCompile(`(?m)^ *-? ?(statement|sequence|match|absent|capture|count|never|summary|trigger|symptom):`),
 	"captured":           regexp.MustCompile(`\$([a-zA-Z]{3,})`),
 	"word of a step":     regexp.MustCompile(`(?m)^ *(?:Given|When|Then|And|But) (?:[^"\n]*? )?([a-z]{4,})\b`),
 	"pod of a Then":      regexp.MustCompile(`(?m)^ *Then the pod "([a-z][\w-]{2,})" is Running`),
