@@ -66,8 +66,8 @@ func (a *Action) Progress(now time.Time) int {
 	return int(min(99, 100*now.Sub(a.Begins)/a.Takes))
 }
 
-// About returns the ID of the first resource of that kind that the action is about, or zero.
-func (a *Action) About(kind string) int64 {
+// ResourceID returns the ID of the first resource of that kind that the action is about, or zero.
+func (a *Action) ResourceID(kind string) int64 {
 	for _, r := range a.Resources {
 		if r.Type == kind {
 			return r.ID
@@ -91,8 +91,8 @@ func (tx *Tx) Start(command string, after *Action, resources ...Ref) *Action {
 			a.Takes = time.Second
 		}
 	}
-	a.Takes = seed.Around(tx.random, a.Takes, 0.2)
-	call := tx.call(command, a.About("server"))
+	a.Takes = seed.Vary(tx.random, a.Takes, 0.2)
+	call := tx.call(command, a.ResourceID("server"))
 	if hit := tx.c.faults.First(cloudfault.Action, call); hit != nil {
 		tx.applyFault(&a, hit)
 	}
@@ -102,7 +102,7 @@ func (tx *Tx) Start(command string, after *Action, resources ...Ref) *Action {
 		tx.begin(&a)
 	}
 	tx.Actions.Put(a)
-	server := a.About("server")
+	server := a.ResourceID("server")
 	tx.live[server] = append(tx.live[server], a.ID)
 	tx.forget()
 	return tx.Actions.Get(a.ID)
@@ -125,18 +125,18 @@ type pendingHit struct {
 func (tx *Tx) begin(a *Action) {
 	a.Begins = tx.now
 	if p, ok := tx.hits[a.ID]; ok {
-		tx.at(tx.now.Add(p.in), func() { p.hit.EffectiveAt(tx.now) })
+		tx.schedule(tx.now.Add(p.in), func() { p.hit.EffectiveAt(tx.now) })
 		delete(tx.hits, a.ID)
 	}
 	if a.Takes >= 0 {
 		id := a.ID
 		// mutant: actions of the cloud take no time
-		tx.at(tx.now.Add(a.Takes), func() { tx.end(id) })
+		tx.schedule(tx.now.Add(a.Takes), func() { tx.finishAction(id) })
 	}
 }
 
-// end ends an action as it is to end.
-func (tx *Tx) end(id int64) {
+// finishAction ends an action as it is to end.
+func (tx *Tx) finishAction(id int64) {
 	a := tx.Actions.Get(id)
 	if a == nil || a.Status != ActionRunning {
 		return
@@ -150,12 +150,12 @@ func (tx *Tx) end(id int64) {
 	})
 	delete(tx.hits, id)
 	a = tx.Actions.Get(id)
-	server := a.About("server")
+	server := a.ResourceID("server")
 	tx.live[server] = slices.DeleteFunc(tx.live[server], func(live int64) bool { return live == id })
 	if len(tx.live[server]) == 0 {
 		delete(tx.live, server)
 	}
-	tx.take(a)
+	tx.applyOutcome(a)
 	for _, next := range tx.running(server) {
 		if next.Follows != id || !next.Begins.IsZero() {
 			continue
@@ -173,7 +173,7 @@ func (tx *Tx) end(id int64) {
 // fail ends an action in an error now.
 func (tx *Tx) fail(id int64, why Failure) {
 	tx.Actions.Update(id, func(a *Action) { a.Fails = &why })
-	tx.end(id)
+	tx.finishAction(id)
 }
 
 // running returns the actions about a server that run, or those about none for zero.
@@ -222,8 +222,8 @@ func (q *agenda) Pop() any {
 	return last
 }
 
-// at has do done when the cloud's time has come to at.
-func (tx *Tx) at(at time.Time, do func()) {
+// schedule has do done when the cloud's time has come to at.
+func (tx *Tx) schedule(at time.Time, do func()) {
 	tx.seq++
 	heap.Push(&tx.agenda, event{at, tx.seq, do})
 }

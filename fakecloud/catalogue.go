@@ -163,8 +163,8 @@ func find[T any](all []T, idOrName string, key func(*T) (int64, string)) *T {
 	return nil
 }
 
-// In returns the price in a location; ok is false where the type is not offered there.
-func (t *ServerType) In(location string) (price Price, ok bool) {
+// PriceIn returns the price in a location; ok is false where the type is not offered there.
+func (t *ServerType) PriceIn(location string) (price Price, ok bool) {
 	k := slices.IndexFunc(t.Prices, func(p Price) bool { return p.Location == location })
 	if k < 0 {
 		return Price{}, false
@@ -208,7 +208,7 @@ func CapacityType(spot bool) string {
 }
 
 func (tx *Tx) checkSupply(spec Spec) error {
-	if price, ok := spec.Type.In(spec.Location); !ok || spec.Spot && price.Spot == 0 {
+	if price, ok := spec.Type.PriceIn(spec.Location); !ok || spec.Spot && price.Spot == 0 {
 		return Errorf("invalid_input", "unsupported location for server type")
 	}
 	switch s := tx.supply(spec.Type, spec.Location, spec.Spot); {

@@ -166,7 +166,7 @@ func (c *Cloud) Update(f func(*Tx) error) error {
 	defer c.mu.Unlock()
 	c.advance()
 	err := f(c.tx)
-	c.poke()
+	c.wake()
 	return err
 }
 
@@ -219,7 +219,7 @@ func (c *Cloud) Watch(f func(Change)) (stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance()
-	c.poke()
+	c.wake()
 	id := c.watches
 	c.watches++
 	var calling sync.Mutex
@@ -241,9 +241,9 @@ func (c *Cloud) Watch(f func(Change)) (stop func()) {
 	}
 }
 
-// Hear has f called for each record of an instance that goes to the history from now on, with its verb, within the transaction
+// OnInstanceEvent has f called for each record of an instance that goes to the history from now on, with its verb, within the transaction
 // that makes it. f must not change the cloud.
-func (c *Cloud) Hear(f func(tx *Tx, verb string, i *Instance)) {
+func (c *Cloud) OnInstanceEvent(f func(tx *Tx, verb string, i *Instance)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hearers = append(c.hearers, f)
@@ -295,7 +295,7 @@ func (c *Cloud) startOn(waiting fault.Awaiting, f fault.Fault) {
 // faultsChanged takes account of faults that are new or gone. The caller holds c.mu.
 func (c *Cloud) faultsChanged() {
 	c.tx.faultsChanged()
-	c.poke()
+	c.wake()
 }
 
 // Clear ends a fault. What it has done already is not undone: an action that hangs stays so.
@@ -315,9 +315,9 @@ func (c *Cloud) Unmet() []string { return c.faults.Unmet() }
 // Faults are asked by the wire APIs.
 func (c *Cloud) Faults() *cloudfault.Set { return c.faults }
 
-// poke has run look again if it has something new to report or to wait for. The caller
+// wake has run look again if it has something new to report or to wait for. The caller
 // holds c.mu.
-func (c *Cloud) poke() {
+func (c *Cloud) wake() {
 	if len(c.changes) == 0 && c.tx.due().Equal(c.sleeps) {
 		return
 	}

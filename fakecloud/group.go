@@ -60,7 +60,7 @@ func (g *Group) check(tx *Tx) error {
 	case tx.image(g.Image, t.Architecture) == nil:
 		return fmt.Errorf("there is no image %q for %s", g.Image, t.Architecture)
 	}
-	if _, offered := t.In(g.Location); !offered {
+	if _, offered := t.PriceIn(g.Location); !offered {
 		return fmt.Errorf("the instance type %q is not offered in %q", g.Type, g.Location)
 	}
 	return nil
@@ -152,7 +152,7 @@ func (tx *Tx) DeleteMembers(id int64, instances ...int64) error {
 		if i.State == Deleting {
 			continue
 		}
-		switch tx.leaves(g, i) {
+		switch tx.deletionRemainder(g, i) {
 		case cloudfault.LeavesRest:
 			tx.retarget(id, max(0, g.Target-fewer))
 			return Errorf("internal", "%d of %d instances of the group %q are deleted, and not %q", fewer, len(instances), g.Name, i.Name)
@@ -171,14 +171,14 @@ func (tx *Tx) DeleteMembers(id int64, instances ...int64) error {
 	return nil
 }
 
-// leaves is what faults leave of the deletion of an instance, or "".
-func (tx *Tx) leaves(g *Group, i *Instance) string {
+// deletionRemainder is what faults leave of the deletion of an instance, or "".
+func (tx *Tx) deletionRemainder(g *Group, i *Instance) string {
 	hit := tx.c.faults.First(cloudfault.Shrinkage, cloudfault.Call{Operation: "delete_server", Group: g.Name, Instance: i.Name})
 	if hit == nil {
 		return ""
 	}
 	hit.Effective()
-	return hit.Effect.(cloudfault.Leaver).Left()
+	return hit.Effect.(cloudfault.Leaver).Remainder()
 }
 
 // discard deletes an instance of a group; of one that failed to be created nothing is left at once.
@@ -268,6 +268,6 @@ func (tx *Tx) fulfilAll() {
 		tx.fulfil(g.ID)
 	}
 	if next := tx.c.faults.Next(cloudfault.Growth); !next.IsZero() {
-		tx.at(next, tx.fulfilAll)
+		tx.schedule(next, tx.fulfilAll)
 	}
 }

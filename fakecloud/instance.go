@@ -204,9 +204,9 @@ func (tx *Tx) Power(id int64, command string) *Action {
 	return a
 }
 
-// take carries out what the end of an action means for its instance.
-func (tx *Tx) take(a *Action) {
-	id := a.About("server")
+// applyOutcome carries out what the end of an action means for its instance.
+func (tx *Tx) applyOutcome(a *Action) {
+	id := a.ResourceID("server")
 	i := tx.Instances.Get(id)
 	// mutant: what a failed creation was followed by turns it off
 	if i == nil || i.Failure != nil { // nothing comes of what was to follow a failed creation
@@ -229,7 +229,7 @@ func (tx *Tx) take(a *Action) {
 		}
 	case "reboot_server", "reset_server", "rebuild_server":
 		if state == Stopping || state == Rebuilding {
-			tx.become(id, Running)
+			tx.setState(id, Running)
 		}
 	case "delete_server":
 		delete(tx.deleting, id)
@@ -239,10 +239,10 @@ func (tx *Tx) take(a *Action) {
 			tx.move(id, state)
 		}
 	case "attach_to_network":
-		tx.attached(id, a.About("network"), ok)
+		tx.attached(id, a.ResourceID("network"), ok)
 	case "detach_from_network":
 		if ok {
-			tx.attached(id, a.About("network"), false)
+			tx.attached(id, a.ResourceID("network"), false)
 		}
 	}
 }
@@ -257,22 +257,22 @@ func (tx *Tx) created(a *Action, i *Instance, state State) {
 		tx.Remove(i.ID)
 	case state != Creating:
 	case tx.runningOn(i.ID, "start_server") != nil:
-		tx.become(i.ID, Starting)
+		tx.setState(i.ID, Starting)
 	default:
-		tx.become(i.ID, Off)
+		tx.setState(i.ID, Off)
 	}
 }
 
 func (tx *Tx) settle(id int64, ok bool, good, bad State) {
 	if ok {
-		tx.become(id, good)
+		tx.setState(id, good)
 		return
 	}
-	tx.become(id, bad)
+	tx.setState(id, bad)
 }
 
-// become brings an instance into a state; one that is being deleted will be in it if deleting fails.
-func (tx *Tx) become(id int64, to State) {
+// setState brings an instance into a state; one that is being deleted will be in it if deleting fails.
+func (tx *Tx) setState(id int64, to State) {
 	if _, deleting := tx.deleting[id]; deleting {
 		tx.deleting[id] = to
 		return
@@ -290,14 +290,14 @@ func (tx *Tx) Remove(id int64) {
 	tx.move(id, Gone)
 	// mutant: a deleted instance stays
 	tx.Instances.Delete(id)
-	tx.keep(*i)
+	tx.keepListed(*i)
 	for _, a := range tx.running(id) {
 		tx.fail(a.ID, Failure{"action_failed", "Action failed"})
 	}
 }
 
-// keep has an instance that is gone listed for a while.
-func (tx *Tx) keep(i Instance) {
+// keepListed has an instance that is gone listed for a while.
+func (tx *Tx) keepListed(i Instance) {
 	if tx.c.cfg.Keeps <= 0 {
 		return
 	}
@@ -309,7 +309,7 @@ func (tx *Tx) keep(i Instance) {
 // forgetEnded ends the time in which an instance is listed that is gone.
 func (tx *Tx) forgetEnded(i *Instance) {
 	id := i.ID
-	tx.at(i.Ended.Add(tx.c.cfg.Keeps), func() { tx.Ended.Delete(id) })
+	tx.schedule(i.Ended.Add(tx.c.cfg.Keeps), func() { tx.Ended.Delete(id) })
 }
 
 // move brings an instance into a state and records it.
@@ -337,7 +337,7 @@ func (tx *Tx) move(id int64, to State) {
 		tx.breakLater(i)
 	}
 	if g := tx.Groups.Named(tx.Group(i.Labels)); to == Gone && g != nil {
-		tx.at(tx.now, func() { tx.fulfil(g.ID) })
+		tx.schedule(tx.now, func() { tx.fulfil(g.ID) })
 	}
 }
 
@@ -370,7 +370,7 @@ func (tx *Tx) recordPrice(i *Instance, detail map[string]any) {
 	if t == nil || catalogue.Currency == "" {
 		return
 	}
-	price, offered := t.In(i.Location)
+	price, offered := t.PriceIn(i.Location)
 	if !offered || price.Monthly == 0 {
 		return
 	}

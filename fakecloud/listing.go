@@ -35,8 +35,8 @@ func (tx *Tx) ListInstances(call cloudfault.Call) []*Instance {
 }
 
 func (tx *Tx) stale(hit *cloudfault.Hit, e cloudfault.Stales, call cloudfault.Call, now []*Instance) []*Instance {
-	then := tx.InstancesAt(e.At(tx.now, hit.From))
-	if slices.Equal(then, now) || !hit.Take(call) {
+	then := tx.InstancesAt(e.ListingTime(tx.now, hit.From))
+	if slices.Equal(then, now) || !hit.Fire(call) {
 		return now
 	}
 	hit.Effective()
@@ -59,7 +59,7 @@ func LeaveOut[T any](tx *Tx, all []*T, about func(*T) (call cloudfault.Call, cre
 				gone[r], last = true, call
 			}
 		}
-		if len(gone) > 0 && hit.Take(last) {
+		if len(gone) > 0 && hit.Fire(last) {
 			hit.Effective()
 			all = slices.DeleteFunc(slices.Clone(all), func(r *T) bool { return gone[r] })
 		}
@@ -72,7 +72,7 @@ func CutShort[T any](tx *Tx, all []*T, calls ...cloudfault.Call) []*T {
 	for _, hit := range tx.c.faults.Active(cloudfault.Listing) {
 		e, ok := hit.Effect.(cloudfault.Shortener)
 		k := slices.IndexFunc(calls, hit.Fits)
-		if ok && k >= 0 && e.Shorten(len(all)) < len(all) && hit.Take(calls[k]) {
+		if ok && k >= 0 && e.Shorten(len(all)) < len(all) && hit.Fire(calls[k]) {
 			hit.Effective()
 			all = all[:e.Shorten(len(all))]
 		}

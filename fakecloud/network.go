@@ -271,7 +271,7 @@ func (tx *Tx) release(i *Instance) {
 	}
 	for _, f := range tx.Firewalls.All() {
 		if slices.Contains(f.Servers, i.ID) {
-			tx.Firewalls.Update(f.ID, func(f *Firewall) { f.Servers = without(f.Servers, i.ID) })
+			tx.Firewalls.Update(f.ID, func(f *Firewall) { f.Servers = withoutID(f.Servers, i.ID) })
 		}
 	}
 	for _, lb := range tx.LoadBalancers.All() {
@@ -282,7 +282,7 @@ func (tx *Tx) release(i *Instance) {
 	}
 }
 
-func without(ids []int64, id int64) []int64 {
+func withoutID(ids []int64, id int64) []int64 {
 	return slices.DeleteFunc(slices.Clone(ids), func(other int64) bool { return other == id })
 }
 

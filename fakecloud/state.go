@@ -93,10 +93,10 @@ func (c *Cloud) restore(state []byte) error {
 		if a.Status != ActionRunning {
 			continue
 		}
-		server := a.About("server")
+		server := a.ResourceID("server")
 		tx.live[server] = append(tx.live[server], a.ID)
 		if id := a.ID; !a.Begins.IsZero() && a.Takes >= 0 {
-			tx.at(a.Begins.Add(a.Takes), func() { tx.end(id) })
+			tx.schedule(a.Begins.Add(a.Takes), func() { tx.finishAction(id) })
 		}
 		if a.Command == "delete_server" {
 			tx.deleting[server] = Running
@@ -123,8 +123,8 @@ func load[T any](t *Table[T], kind string, all []*T, last int64) error {
 	return nil
 }
 
-// has reports whether an image of the catalogue is there.
-func (tx *Tx) has(image Image) bool {
+// hasImage reports whether an image of the catalogue is there.
+func (tx *Tx) hasImage(image Image) bool {
 	there := tx.Images.Get(image.ID)
 	// mutant: one cloud serves another's state
 	return there != nil && there.Name == image.Name
@@ -132,7 +132,7 @@ func (tx *Tx) has(image Image) bool {
 
 // checkRefs says which reference leads nowhere, as far as the cloud relies on it.
 func (tx *Tx) checkRefs() error {
-	if images := tx.c.cfg.Catalogue.Images; len(images) > 0 && !slices.ContainsFunc(images, tx.has) {
+	if images := tx.c.cfg.Catalogue.Images; len(images) > 0 && !slices.ContainsFunc(images, tx.hasImage) {
 		return fmt.Errorf("it is the state of another cloud, without the images of this one, such as %q", images[0].Name)
 	}
 	states := []State{Creating, Starting, Running, Stopping, Off, Rebuilding, Deleting}

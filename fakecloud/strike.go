@@ -10,7 +10,7 @@ import (
 func (tx *Tx) breakLater(i *Instance) {
 	call := tx.call("", i.ID)
 	for _, hit := range tx.c.faults.Active(cloudfault.Instance) {
-		if !hit.Fits(call) || tx.struck[strike{hit.Name(), i.ID}] || !hit.Take(call) {
+		if !hit.Fits(call) || tx.struck[strike{hit.Name(), i.ID}] || !hit.Fire(call) {
 			continue
 		}
 		tx.struck[strike{hit.Name(), i.ID}] = true
@@ -26,9 +26,9 @@ type running struct {
 	since time.Time
 }
 
-// after does something to the instance that is still there then.
-func (r running) after(d time.Duration, does func(i *Instance) bool) {
-	r.tx.at(r.since.Add(d), func() {
+// schedule does something to the instance that is still there then.
+func (r running) schedule(d time.Duration, does func(i *Instance) bool) {
+	r.tx.schedule(r.since.Add(d), func() {
 		if i := r.tx.Instances.Get(r.id); i != nil && does(i) {
 			r.hit.EffectiveAt(r.tx.now)
 		}
@@ -37,7 +37,7 @@ func (r running) after(d time.Duration, does func(i *Instance) bool) {
 
 // TurnOff implements cloudfault.Machine.
 func (r running) TurnOff(after time.Duration) {
-	r.after(after, func(i *Instance) bool {
+	r.schedule(after, func(i *Instance) bool {
 		if i.State != Running {
 			return false
 		}
@@ -48,7 +48,7 @@ func (r running) TurnOff(after time.Duration) {
 
 // Vanish implements cloudfault.Machine.
 func (r running) Vanish(after time.Duration) {
-	r.after(after, func(*Instance) bool {
+	r.schedule(after, func(*Instance) bool {
 		r.tx.Remove(r.id)
 		return true
 	})
@@ -56,7 +56,7 @@ func (r running) Vanish(after time.Duration) {
 
 // Interrupt implements cloudfault.Machine.
 func (r running) Interrupt(after, notice time.Duration) {
-	r.after(after, func(i *Instance) bool {
+	r.schedule(after, func(i *Instance) bool {
 		if i.State != Running {
 			return false
 		}
@@ -67,7 +67,7 @@ func (r running) Interrupt(after, notice time.Duration) {
 
 // Impair implements cloudfault.Machine.
 func (r running) Impair(after time.Duration) {
-	r.after(after, func(i *Instance) bool {
+	r.schedule(after, func(i *Instance) bool {
 		if i.State != Running || !i.Impaired.IsZero() {
 			return false
 		}
@@ -79,7 +79,7 @@ func (r running) Impair(after time.Duration) {
 
 // Maintain implements cloudfault.Machine.
 func (r running) Maintain(after time.Duration, kind string, finished bool) {
-	r.after(after, func(i *Instance) bool {
+	r.schedule(after, func(i *Instance) bool {
 		if i.State != Running {
 			return false
 		}
@@ -117,7 +117,7 @@ func (tx *Tx) interrupt(i *Instance, end time.Time) {
 func (tx *Tx) takeBack(i *Instance) {
 	id := i.ID
 	// mutant: an interruption never comes true
-	tx.at(i.Interrupted, func() { tx.Remove(id) })
+	tx.schedule(i.Interrupted, func() { tx.Remove(id) })
 }
 
 // strike is that a fault has been taken for an instance.
@@ -142,6 +142,6 @@ func (tx *Tx) breakRunning() {
 		}
 	}
 	if next := tx.c.faults.Next(cloudfault.Instance); !next.IsZero() {
-		tx.at(next, tx.breakRunning)
+		tx.schedule(next, tx.breakRunning)
 	}
 }

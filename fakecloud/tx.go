@@ -40,7 +40,7 @@ type Tx struct {
 	// deleting is the state that an instance comes to if deleting it fails.
 	deleting map[int64]State
 	// past are instances as listings had them, oldest first, as far as stale listings need them.
-	past []past
+	past []instancesSince
 }
 
 func newTx(c *Cloud) *Tx {
@@ -101,8 +101,8 @@ func (tx *Tx) Hex(n int) string {
 	return string(text)
 }
 
-// past is the list of instances since a time, until the next one in the slice.
-type past struct {
+// instancesSince is the list of instances since a time, until the next one in the slice.
+type instancesSince struct {
 	since     time.Time
 	instances []*Instance
 }
@@ -113,7 +113,7 @@ func (tx *Tx) remember() {
 	frozen, lag := tx.staleness()
 	switch {
 	case lag > 0:
-		tx.past = append(tx.past, past{tx.now, tx.Instances.All()})
+		tx.past = append(tx.past, instancesSince{tx.now, tx.Instances.All()})
 	case !frozen:
 		tx.past = nil
 	}
@@ -140,10 +140,10 @@ func (tx *Tx) staleness() (frozen bool, lag time.Duration) {
 // freeze remembers the instances as they are when faults in the listing are new or begin.
 func (tx *Tx) freeze() {
 	if frozen, lag := tx.staleness(); frozen || lag > 0 {
-		tx.past = append(tx.past, past{tx.now, tx.Instances.All()})
+		tx.past = append(tx.past, instancesSince{tx.now, tx.Instances.All()})
 	}
 	if next := tx.c.faults.Next(cloudfault.Listing); !next.IsZero() {
-		tx.at(next, tx.freeze)
+		tx.schedule(next, tx.freeze)
 	}
 }
 

@@ -63,7 +63,7 @@ func LoadCheckout(dir string) (*Catalogue, error) {
 		return nil, err
 	}
 	defer root.Close()
-	files := strict.In(root)
+	files := strict.RootFS(root)
 	in := func(folder string) fs.FS {
 		below, _ := fs.Sub(files, folder) // only an invalid path is an error
 		return below
@@ -103,8 +103,8 @@ func (c *Catalogue) IsWrong(id string, p Problem) bool {
 	})
 }
 
-// Of is the catalogue of one record only, without its feature.
-func Of(r Record) *Catalogue { return &Catalogue{records: []Record{r}} }
+// CatalogueOf is the catalogue of one record only, without its feature.
+func CatalogueOf(r Record) *Catalogue { return &Catalogue{records: []Record{r}} }
 
 // Empty is a catalogue without a record.
 func Empty() *Catalogue { return &Catalogue{} }
@@ -225,7 +225,7 @@ func (c *Catalogue) Lookup(id string) (Record, error) {
 		}
 	}
 	like := ""
-	if near := c.near(id); len(near) > 0 {
+	if near := c.similarIDs(id); len(near) > 0 {
 		like = ", did you mean " + strings.Join(near, " or ")
 	}
 	way := fmt.Sprintf("nodestorm list shows all %d, and --catalogue FOLDER adds those of a folder of yours", len(c.records)+len(c.bare))
@@ -238,8 +238,8 @@ func (c *Catalogue) Lookup(id string) (Record, error) {
 // aboutIssue is what a user writes who knows the issue and not the ID.
 var aboutIssue = regexp.MustCompile(`^(?:[\w.-]+/[\w.-]+)?#?(\d+)$`)
 
-// near are the IDs that share most words with the beginning of id, if they are few.
-func (c *Catalogue) near(id string) (ids []string) {
+// similarIDs are the IDs that share most words with the beginning of id, if they are few.
+func (c *Catalogue) similarIDs(id string) (ids []string) {
 	const few = 10
 	for cut := len(id); cut > 0 && len(ids) == 0; cut = strings.LastIndexByte(id[:cut], '-') {
 		for _, r := range c.records {

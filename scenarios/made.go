@@ -12,7 +12,7 @@ import (
 
 // AddMade adds the names of what a scenario's steps make: those of its Givens and Whens. read is the text of a file beside
 // its feature, empty if there is none.
-func AddMade(m *checker.Made, steps []*messages.PickleStep, read func(file string) []byte) {
+func AddMade(m *checker.GivenNames, steps []*messages.PickleStep, read func(file string) []byte) {
 	for _, step := range steps {
 		if step.Type == messages.PickleStepType_OUTCOME {
 			continue
@@ -31,7 +31,7 @@ func AddMade(m *checker.Made, steps []*messages.PickleStep, read func(file strin
 		if file, is := FileOf(step.Text); is {
 			quoted = string(read(file))
 		}
-		m.Say(step.Text, quoted+simulated(step.Text))
+		m.AddStep(step.Text, quoted+simulated(step.Text))
 	}
 }
 
@@ -52,7 +52,7 @@ func simulated(step string) (names string) {
 }
 
 // CheckMade finds what the record's statements name that its scenario does not make, see [checker.Statement.CheckMade].
-func (r *Record) CheckMade(m *checker.Made) error {
+func (r *Record) CheckMade(m *checker.GivenNames) error {
 	if r.Bare() {
 		return nil
 	}

@@ -32,9 +32,9 @@ func inMemory(files map[string][]byte) fs.FS {
 	return r
 }
 
-// Within is the features' root as godog is to have it: it finds an outline by its line,
+// FeatureFS is the features' root as godog is to have it: it finds an outline by its line,
 // and plays all rows that it has then.
-func (r *Record) Within(features fs.FS) (fs.FS, error) {
+func (r *Record) FeatureFS(features fs.FS) (fs.FS, error) {
 	// mutant: a row of an outline is played with the others
 	if len(r.otherRows) == 0 {
 		return features, nil

@@ -73,9 +73,9 @@ func (o *Own) Files() fs.FS {
 	return inMemory(files)
 }
 
-// Own are the files that a user's own scenario is made of, which are a catalogue of its
+// FilesOf are the files that a user's own scenario is made of, which are a catalogue of its
 // own; nil if it is none.
-func (c *Catalogue) Own(id string) fs.FS {
+func (c *Catalogue) FilesOf(id string) fs.FS {
 	for _, s := range c.own {
 		if s.Record.ID == id && len(s.Files) > 0 {
 			return inMemory(s.Files)

@@ -98,9 +98,9 @@ func Unrecorded(id, autoscaler string) Record {
 	return Record{ID: id, Autoscaler: autoscaler, bare: true}
 }
 
-// At has the record stand for the scenario that begins at a line of its feature. The others
+// SetLine has the record stand for the scenario that begins at a line of its feature. The others
 // are lines of the rows of its outline that it is not.
-func (r *Record) At(line int, others []int) { r.line, r.otherRows = line, others }
+func (r *Record) SetLine(line int, others []int) { r.line, r.otherRows = line, others }
 
 // Bare reports whether the scenario has no record, and this only stands for one.
 func (r *Record) Bare() bool { return r.bare }

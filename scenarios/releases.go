@@ -81,7 +81,7 @@ func (of Releases) problems() (wrong []error) {
 				add("%s.verified.%s: unknown system (allowed: %s)%s", name, system, strings.Join(Systems, ", "), strict.Meant(system, Systems))
 			}
 			for i, release := range of[name].Verified[system] {
-				if err := of.has(name, release); err != nil {
+				if err := of.checkRelease(name, release); err != nil {
 					add("%s.verified.%s[%d]: %w", name, system, i, err)
 				}
 			}
@@ -90,7 +90,7 @@ func (of Releases) problems() (wrong []error) {
 	return wrong
 }
 
-func (of Releases) has(autoscaler, release string) error {
+func (of Releases) checkRelease(autoscaler, release string) error {
 	there := of[autoscaler].Releases
 	if slices.Contains(there, release) {
 		return nil
@@ -130,7 +130,7 @@ func (of Releases) targets(r *Record) ([]Target, error) {
 		return nil, fmt.Errorf("fixed: %q has none of the releases that there are of %s: %s", r.Fixed, r.Autoscaler, strings.Join(there, ", "))
 	}
 	for i, release := range r.Releases {
-		if err := of.has(r.Autoscaler, release); err != nil {
+		if err := of.checkRelease(r.Autoscaler, release); err != nil {
 			return nil, fmt.Errorf("releases[%d]: %w", i, err)
 		}
 		if says[slices.Index(there, release)] == "" {

@@ -6,20 +6,20 @@ import (
 	"regexp"
 )
 
-// Says reports whether a record or a feature of the catalogue has the word by itself. A nil catalogue says nothing.
-func (c *Catalogue) Says(word string) bool {
+// HasWord reports whether a record or a feature of the catalogue has the word by itself. A nil catalogue says nothing.
+func (c *Catalogue) HasWord(word string) bool {
 	if c == nil {
 		return false
 	}
 	for _, text := range c.features {
-		if Has(text, word) {
+		if ContainsWord(text, word) {
 			return true
 		}
 	}
 	for _, r := range c.records {
 		r.Feature = "" // where a user's files are is no word of them
 		text, err := json.Marshal(r)
-		if err == nil && Has(bytes.ReplaceAll(text, []byte(`\n`), []byte(" ")), word) {
+		if err == nil && ContainsWord(bytes.ReplaceAll(text, []byte(`\n`), []byte(" ")), word) {
 			return true
 		}
 	}
@@ -29,8 +29,8 @@ func (c *Catalogue) Says(word string) bool {
 // comment is one of a feature, or of YAML: who wrote it, for example.
 var comment = regexp.MustCompile(`(?m)^\s*#.*$`)
 
-// Has reports whether a text has the word by itself, neither within another nor in a comment.
-func Has(text []byte, word string) bool {
+// ContainsWord reports whether a text has the word by itself, neither within another nor in a comment.
+func ContainsWord(text []byte, word string) bool {
 	text = comment.ReplaceAll(text, nil)
 	return regexp.MustCompile(`(?:^|\W)` + regexp.QuoteMeta(word) + `(?:\W|$)`).Match(text)
 }

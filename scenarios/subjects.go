@@ -63,12 +63,12 @@ func FactsOf(program, provider, version string) []invariants.Fact {
 // builds for one cloud.
 func SubjectsOf(i invariants.Invariant) (names []string) {
 	for _, s := range subjects {
-		if i.About(invariants.Subject{Facts: s.facts}) {
+		if i.AppliesTo(invariants.Subject{Facts: s.facts}) {
 			names = append(names, s.name)
 			continue
 		}
 		for _, c := range s.on {
-			if i.About(invariants.Subject{Facts: c.facts}) {
+			if i.AppliesTo(invariants.Subject{Facts: c.facts}) {
 				names = append(names, s.name+"/"+c.provider)
 			}
 		}

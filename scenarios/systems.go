@@ -57,9 +57,9 @@ func (r *Record) OnlyCloud() string {
 	return r.Cloud
 }
 
-// On is the record as builds of a program are played on it, and whether they can be: those of Karpenter that name no cloud are
+// ForProgram is the record as builds of a program are played on it, and whether they can be: those of Karpenter that name no cloud are
 // also played on Karpenter for AWS, of whose releases, which have other versions, they promise nothing.
-func (r Record) On(program string) (Record, bool) {
+func (r Record) ForProgram(program string) (Record, bool) {
 	if r.Autoscaler == karpenter && program == karpenterAWS && r.OnlyCloud() == "" {
 		r.Autoscaler, r.Affected, r.Fixed, r.Releases, r.Targets = program, "", "", nil, nil
 	}

@@ -40,7 +40,7 @@ type twin struct {
 // maxTwins bounds what one file can make of itself.
 const maxTwins = 100
 
-func (t twin) of(r Record) Record {
+func (t twin) applyTo(r Record) Record {
 	r.ID, r.Title = t.ID, t.Title
 	for _, field := range []struct{ from, to *string }{
 		{t.System, &r.System}, {t.Feature, &r.Feature}, {t.Summary, &r.Summary}, {t.Mechanism, &r.Mechanism}, {t.Notes, &r.Notes},
@@ -59,7 +59,7 @@ func (w *Written) records(releases Releases, own bool) (list []Record, wrong []e
 	}
 	list = []Record{w.Record}
 	for _, t := range w.Twins {
-		list = append(list, t.of(w.Record))
+		list = append(list, t.applyTo(w.Record))
 	}
 	known := map[string]bool{} // what is wrong with the record is not reported of its twins, too
 	for i := range list {
@@ -84,8 +84,8 @@ func (w *Written) records(releases Releases, own bool) (list []Record, wrong []e
 	return list, wrong
 }
 
-// Own are the records of a file of a user's own.
-func (w *Written) Own() (list []Record, wrong []error) {
+// Records are the records of a file of a user's own.
+func (w *Written) Records() (list []Record, wrong []error) {
 	releases, err := ReadReleases(builtinReleases)
 	if err != nil {
 		return nil, []error{err}

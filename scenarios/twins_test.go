@@ -117,7 +117,7 @@ func TestTwinsOfOnesOwn(t *testing.T) {
 	}
 	for _, id := range []string{"karpenter-1-a", "with-kubelets"} {
 		kept := filepath.Join(t.TempDir(), "kept")
-		if err := os.CopyFS(kept, c.Own(id)); err != nil {
+		if err := os.CopyFS(kept, c.FilesOf(id)); err != nil {
 			t.Fatal(err)
 		}
 		again := scenarios.Empty()

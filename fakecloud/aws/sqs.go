@@ -36,7 +36,7 @@ type message struct {
 func newQueue(cfg Config) *queue {
 	q := &queue{cfg: cfg, woken: make(chan struct{})}
 	if cfg.Queue != "" {
-		cfg.Cloud.Hear(q.hear)
+		cfg.Cloud.OnInstanceEvent(q.hear)
 	}
 	return q
 }

@@ -82,7 +82,7 @@ type Lister interface{ Lists(operation string) bool }
 type (
 	// Stales shows what was there at a time. From is since when the fault is active.
 	Stales interface {
-		At(now, from time.Time) time.Time
+		ListingTime(now, from time.Time) time.Time
 		// Lag is how far back it looks; zero means to when the fault became active.
 		Lag() time.Duration
 	}
@@ -138,4 +138,4 @@ type Launcher interface {
 type Withholder interface{ Withhold() }
 
 // Leaver says what a deletion leaves: one of LeavesTarget, LeavesInstance and LeavesRest.
-type Leaver interface{ Left() string }
+type Leaver interface{ Remainder() string }

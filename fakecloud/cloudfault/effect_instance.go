@@ -134,5 +134,5 @@ func (e HalfDeleted) Check(fault.Fault) error {
 	return nil
 }
 
-// Left implements Leaver.
-func (e HalfDeleted) Left() string { return e.Leaves }
+// Remainder implements Leaver.
+func (e HalfDeleted) Remainder() string { return e.Leaves }

@@ -34,8 +34,8 @@ var _ = lists.Add("stale", Stale{},
 // Lists implements Lister.
 func (Stale) Lists(operation string) bool { return listsInstances(operation) }
 
-// At implements Stales.
-func (e Stale) At(now, from time.Time) time.Time {
+// ListingTime implements Stales.
+func (e Stale) ListingTime(now, from time.Time) time.Time {
 	if at := now.Add(-time.Duration(e.By)); e.By > 0 && at.After(from) {
 		return at
 	}

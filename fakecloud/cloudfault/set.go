@@ -109,7 +109,7 @@ func (s *Set) Active(point Point) []*Hit {
 // several instances is given once for each; it counts as one.
 func (s *Set) First(point Point, calls ...Call) *Hit {
 	for _, h := range s.Active(point) {
-		if k := slices.IndexFunc(calls, h.Fits); k >= 0 && h.Take(calls[k]) {
+		if k := slices.IndexFunc(calls, h.Fits); k >= 0 && h.Fire(calls[k]) {
 			return h
 		}
 	}
@@ -122,12 +122,12 @@ func (h *Hit) Name() string { return h.armed.Name() }
 // Fits reports whether the fault's Match fits the call.
 func (h *Hit) Fits(call Call) bool { return h.armed.match.fits(call) }
 
-// Take counts a call that fits, and reports whether the fault acts on it: not one of those
+// Fire counts a call that fits, and reports whether the fault acts on it: not one of those
 // to skip, within the limit, and drawn.
-func (h *Hit) Take(call Call) bool {
+func (h *Hit) Fire(call Call) bool {
 	h.set.mu.Lock()
 	defer h.set.mu.Unlock()
-	if !h.armed.Take() {
+	if !h.armed.Fire() {
 		return false
 	}
 	h.call = call
@@ -178,14 +178,14 @@ func (s *Set) Next(point Point) time.Time {
 
 // atWork reports whether the fault acts now, and clears it when its time is over.
 func (a *armed) atWork(now time.Time) bool {
-	if a.Over(now) {
+	if a.Expired(now) {
 		a.Clear(a.Ends(), describe(Call{}))
 	}
 	return a.Active(now)
 }
 
 // describe returns what records say of a fault that acts on a call.
-func describe(call Call) fault.About {
+func describe(call Call) fault.RecordDetails {
 	detail := map[string]any{}
 	for key, value := range map[string]string{"operation": call.Operation, "group": call.Group} {
 		if value != "" {
@@ -196,5 +196,5 @@ func describe(call Call) fault.About {
 	if call.Instance != "" {
 		object = history.Object{Resource: "instances", Name: call.Instance}
 	}
-	return fault.About{Actor: "fakecloud", Object: object, Detail: detail}
+	return fault.RecordDetails{Actor: "fakecloud", Object: object, Detail: detail}
 }

@@ -37,7 +37,7 @@ func (s *Server) intercept(ctx context.Context, request any, info *grpc.UnarySer
 
 func (s *Server) answer(ctx context.Context, request any, about cloudfault.Call, handle grpc.UnaryHandler) (any, error) {
 	if hit := s.cloud.Faults().First(cloudfault.Before, about); hit != nil {
-		c := &struck{s: s, ctx: ctx, hit: hit}
+		c := &faultyCall{s: s, ctx: ctx, hit: hit}
 		if !hit.Effect.(cloudfault.BeforeCall).BeforeCall(c) {
 			return nil, c.err
 		}
@@ -47,15 +47,15 @@ func (s *Server) answer(ctx context.Context, request any, about cloudfault.Call,
 		return nil, statusOf(err)
 	}
 	if hit := s.cloud.Faults().First(cloudfault.After, about); hit != nil {
-		c := &struck{s: s, ctx: ctx, hit: hit, reply: reply}
+		c := &faultyCall{s: s, ctx: ctx, hit: hit, reply: reply}
 		hit.Effect.(cloudfault.AfterCall).AfterCall(c)
 		return c.reply, c.err
 	}
 	return reply, nil
 }
 
-// struck is a call that a fault acts on, and its answer.
-type struck struct {
+// faultyCall is a call that a fault acts on, and its answer.
+type faultyCall struct {
 	s     *Server
 	ctx   context.Context
 	hit   *cloudfault.Hit
@@ -64,7 +64,7 @@ type struck struct {
 }
 
 // Refuse implements cloudfault.Caller and cloudfault.Reply.
-func (c *struck) Refuse(e cloudfault.Refuse) {
+func (c *faultyCall) Refuse(e cloudfault.Refuse) {
 	c.hit.Effective()
 	code, err := codeOf(e)
 	if err != nil {
@@ -75,20 +75,20 @@ func (c *struck) Refuse(e cloudfault.Refuse) {
 }
 
 // RateLimit implements cloudfault.Caller.
-func (c *struck) RateLimit(time.Duration) {
+func (c *faultyCall) RateLimit(time.Duration) {
 	c.hit.Effective()
 	c.err = status.Error(codes.ResourceExhausted, "too many calls")
 }
 
 // Hang implements cloudfault.Caller.
-func (c *struck) Hang() {
+func (c *faultyCall) Hang() {
 	c.hit.Effective()
 	<-c.ctx.Done()
 	c.err = status.FromContextError(c.ctx.Err()).Err()
 }
 
 // Delay implements cloudfault.Caller. The call is carried out, whether or not its client still waits.
-func (c *struck) Delay(by time.Duration) {
+func (c *faultyCall) Delay(by time.Duration) {
 	c.hit.Effective()
 	timer := c.s.cloud.Clock().NewTimer(by)
 	defer timer.Stop()
@@ -96,7 +96,7 @@ func (c *struck) Delay(by time.Duration) {
 }
 
 // Lose implements cloudfault.Reply.
-func (c *struck) Lose(hang bool) {
+func (c *faultyCall) Lose(hang bool) {
 	c.reply = nil
 	if hang {
 		c.Hang()
@@ -107,7 +107,7 @@ func (c *struck) Lose(hang bool) {
 }
 
 // Alter implements cloudfault.Reply.
-func (c *struck) Alter(change func(map[string]any) bool) {
+func (c *faultyCall) Alter(change func(map[string]any) bool) {
 	changed, err := alter(change, c.reply.(proto.Message))
 	if err != nil {
 		c.reply, c.err = nil, status.Error(codes.Internal, fmt.Sprintf("fault %q: %v", c.hit.Name(), err))

@@ -19,7 +19,7 @@ func (s *Server) PricingNodePrice(_ context.Context, q *protocol.PricingNodePric
 	if t == nil {
 		return nil, fakecloud.NotFound("instance type of node", q.GetNode().GetName())
 	}
-	price, offered := t.In(labels[corev1.LabelTopologyZone])
+	price, offered := t.PriceIn(labels[corev1.LabelTopologyZone])
 	if !offered {
 		price = t.Prices[0] // the catalogue has one at least
 	}

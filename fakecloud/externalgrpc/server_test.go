@@ -188,7 +188,7 @@ func TestCalls(t *testing.T) {
 	now := time.Now()
 	medium := node("a-2")
 	medium.Labels = map[string]string{corev1.LabelInstanceTypeStable: "medium", corev1.LabelTopologyZone: "zone-a"}
-	hourly, _ := r.cloud.Catalogue().ServerType("medium").In("zone-a")
+	hourly, _ := r.cloud.Catalogue().ServerType("medium").PriceIn("zone-a")
 	price, err := c.PricingNodePrice(ctx, &protocol.PricingNodePriceRequest{Node: medium, StartTimestamp: timestamppb.New(now),
 		EndTimestamp: timestamppb.New(now.Add(2 * time.Hour))})
 	if err != nil || price.GetPrice() != 2*hourly.Hourly() {

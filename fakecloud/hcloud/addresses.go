@@ -23,7 +23,7 @@ var primaryIPs = func() rest.Owned[fakecloud.PrimaryIP] {
 		if err := c.Decode(&change); err != nil {
 			return err
 		}
-		put(&p.AutoDelete, change.AutoDelete)
+		setIfGiven(&p.AutoDelete, change.AutoDelete)
 		return nil
 	}
 	o.Free = func(_ *rest.Call, p *fakecloud.PrimaryIP) error {
@@ -38,14 +38,14 @@ var primaryIPs = func() rest.Owned[fakecloud.PrimaryIP] {
 func primaryIPOperations() []rest.Operation {
 	return append([]rest.Operation{
 		rest.Steady("GET /primary_ips", primaryIPs.List),
-		rest.Does("POST /primary_ips", createPrimaryIP),
-		rest.Does("GET /primary_ips/{id}", primaryIPs.Get),
-		rest.Does("PUT /primary_ips/{id}", primaryIPs.Put),
-		rest.Does("DELETE /primary_ips/{id}", primaryIPs.Delete),
-		rest.Does("POST /primary_ips/{id}/actions/assign", assignPrimaryIP),
-		rest.Does("POST /primary_ips/{id}/actions/unassign", unassignPrimaryIP),
-		rest.Does("POST /primary_ips/{id}/actions/change_dns_ptr", changePrimaryIPDNSPtr),
-		rest.Does("POST /primary_ips/{id}/actions/change_protection", primaryIPs.Protect),
+		rest.NewOperation("POST /primary_ips", createPrimaryIP),
+		rest.NewOperation("GET /primary_ips/{id}", primaryIPs.Get),
+		rest.NewOperation("PUT /primary_ips/{id}", primaryIPs.Put),
+		rest.NewOperation("DELETE /primary_ips/{id}", primaryIPs.Delete),
+		rest.NewOperation("POST /primary_ips/{id}/actions/assign", assignPrimaryIP),
+		rest.NewOperation("POST /primary_ips/{id}/actions/unassign", unassignPrimaryIP),
+		rest.NewOperation("POST /primary_ips/{id}/actions/change_dns_ptr", changePrimaryIPDNSPtr),
+		rest.NewOperation("POST /primary_ips/{id}/actions/change_protection", primaryIPs.Protect),
 	}, rest.ResourceActions("primary_ips", "primary_ip")...)
 }
 
@@ -80,7 +80,7 @@ func createPrimaryIP(c *rest.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	p := fakecloud.PrimaryIP{Meta: meta, Type: r.Type, IP: c.Tx.PublicIP(r.Type), Location: l.Name, AssigneeType: "unassigned"}
-	put(&p.AutoDelete, r.AutoDelete)
+	setIfGiven(&p.AutoDelete, r.AutoDelete)
 	c.Tx.PrimaryIPs.Put(p)
 	var assign *schema.Action
 	if i != nil {
@@ -214,7 +214,7 @@ var floatingIPs = func() rest.Owned[fakecloud.FloatingIP] {
 		if err := c.Decode(&change); err != nil {
 			return err
 		}
-		put(&f.Description, change.Description)
+		setIfGiven(&f.Description, change.Description)
 		return nil
 	}
 	return o
@@ -223,14 +223,14 @@ var floatingIPs = func() rest.Owned[fakecloud.FloatingIP] {
 func floatingIPOperations() []rest.Operation {
 	return append([]rest.Operation{
 		rest.Steady("GET /floating_ips", floatingIPs.List),
-		rest.Does("POST /floating_ips", createFloatingIP),
-		rest.Does("GET /floating_ips/{id}", floatingIPs.Get),
-		rest.Does("PUT /floating_ips/{id}", floatingIPs.Put),
-		rest.Does("DELETE /floating_ips/{id}", floatingIPs.Delete),
-		rest.Does("POST /floating_ips/{id}/actions/assign", assignFloatingIP),
-		rest.Does("POST /floating_ips/{id}/actions/unassign", unassignFloatingIP),
-		rest.Does("POST /floating_ips/{id}/actions/change_dns_ptr", changeFloatingIPDNSPtr),
-		rest.Does("POST /floating_ips/{id}/actions/change_protection", floatingIPs.Protect),
+		rest.NewOperation("POST /floating_ips", createFloatingIP),
+		rest.NewOperation("GET /floating_ips/{id}", floatingIPs.Get),
+		rest.NewOperation("PUT /floating_ips/{id}", floatingIPs.Put),
+		rest.NewOperation("DELETE /floating_ips/{id}", floatingIPs.Delete),
+		rest.NewOperation("POST /floating_ips/{id}/actions/assign", assignFloatingIP),
+		rest.NewOperation("POST /floating_ips/{id}/actions/unassign", unassignFloatingIP),
+		rest.NewOperation("POST /floating_ips/{id}/actions/change_dns_ptr", changeFloatingIPDNSPtr),
+		rest.NewOperation("POST /floating_ips/{id}/actions/change_protection", floatingIPs.Protect),
 	}, rest.ResourceActions("floating_ips", "floating_ip")...)
 }
 
@@ -240,7 +240,7 @@ func createFloatingIP(c *rest.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	f := fakecloud.FloatingIP{Type: r.Type}
-	put(&f.Description, r.Description)
+	setIfGiven(&f.Description, r.Description)
 	if r.Type != "ipv4" && r.Type != "ipv6" {
 		return 0, nil, fakecloud.Invalid("type", "must be ipv4 or ipv6")
 	}
@@ -258,7 +258,7 @@ func createFloatingIP(c *rest.Call) (int, any, error) {
 	}
 	f.IP = c.Tx.PublicIP(r.Type)
 	name := "floating-ip-" + f.IP.String()
-	put(&name, r.Name)
+	setIfGiven(&name, r.Name)
 	var err error
 	if f.Meta, err = floatingIPs.NewMeta(c, name, r.Labels); err != nil {
 		return 0, nil, err

@@ -49,7 +49,7 @@ func serverBody(c *rest.Call, i *fakecloud.Instance) any {
 		PublicNet:  publicNetBody(c, i),
 		Datacenter: datacenter(l),
 	}
-	if price, ok := t.In(i.Location); ok {
+	if price, ok := t.PriceIn(i.Location); ok {
 		s.IncludedTraffic = terabytes(price.TrafficTB)
 	}
 	if image := c.Tx.Images.Get(i.Image); image != nil {

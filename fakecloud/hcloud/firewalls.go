@@ -26,13 +26,13 @@ var firewalls = func() rest.Owned[fakecloud.Firewall] {
 func firewallOperations() []rest.Operation {
 	return append([]rest.Operation{
 		rest.Steady("GET /firewalls", firewalls.List),
-		rest.Does("POST /firewalls", createFirewall),
-		rest.Does("GET /firewalls/{id}", firewalls.Get),
-		rest.Does("PUT /firewalls/{id}", firewalls.Put),
-		rest.Does("DELETE /firewalls/{id}", firewalls.Delete),
-		rest.Does("POST /firewalls/{id}/actions/set_rules", changeFirewall("set_firewall_rules", setRules)),
-		rest.Does("POST /firewalls/{id}/actions/apply_to_resources", changeFirewall("apply_firewall", applyFirewall)),
-		rest.Does("POST /firewalls/{id}/actions/remove_from_resources", changeFirewall("remove_firewall", removeFirewall)),
+		rest.NewOperation("POST /firewalls", createFirewall),
+		rest.NewOperation("GET /firewalls/{id}", firewalls.Get),
+		rest.NewOperation("PUT /firewalls/{id}", firewalls.Put),
+		rest.NewOperation("DELETE /firewalls/{id}", firewalls.Delete),
+		rest.NewOperation("POST /firewalls/{id}/actions/set_rules", changeFirewall("set_firewall_rules", setRules)),
+		rest.NewOperation("POST /firewalls/{id}/actions/apply_to_resources", changeFirewall("apply_firewall", applyFirewall)),
+		rest.NewOperation("POST /firewalls/{id}/actions/remove_from_resources", changeFirewall("remove_firewall", removeFirewall)),
 	}, rest.ResourceActions("firewalls", "firewall")...)
 }
 

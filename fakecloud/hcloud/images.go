@@ -51,10 +51,10 @@ var images = func() rest.Owned[fakecloud.Image] {
 func imageOperations() []rest.Operation {
 	return append([]rest.Operation{
 		rest.Steady("GET /images", images.List),
-		rest.Does("GET /images/{id}", images.Get),
-		rest.Does("PUT /images/{id}", images.Put),
-		rest.Does("DELETE /images/{id}", images.Delete),
-		rest.Does("POST /images/{id}/actions/change_protection", images.Protect),
+		rest.NewOperation("GET /images/{id}", images.Get),
+		rest.NewOperation("PUT /images/{id}", images.Put),
+		rest.NewOperation("DELETE /images/{id}", images.Delete),
+		rest.NewOperation("POST /images/{id}/actions/change_protection", images.Protect),
 	}, rest.ResourceActions("images", "image")...)
 }
 

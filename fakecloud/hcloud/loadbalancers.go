@@ -24,12 +24,12 @@ var loadBalancers = func() rest.Owned[fakecloud.LoadBalancer] {
 func loadBalancerOperations() []rest.Operation {
 	all := []rest.Operation{
 		rest.Steady("GET /load_balancers", loadBalancers.List),
-		rest.Does("POST /load_balancers", createLoadBalancer),
-		rest.Does("GET /load_balancers/{id}", loadBalancers.Get),
-		rest.Does("PUT /load_balancers/{id}", loadBalancers.Put),
-		rest.Does("DELETE /load_balancers/{id}", deleteLoadBalancer),
-		rest.Does("GET /load_balancers/{id}/metrics", loadBalancerMetrics),
-		rest.Does("POST /load_balancers/{id}/actions/change_protection", loadBalancers.Protect),
+		rest.NewOperation("POST /load_balancers", createLoadBalancer),
+		rest.NewOperation("GET /load_balancers/{id}", loadBalancers.Get),
+		rest.NewOperation("PUT /load_balancers/{id}", loadBalancers.Put),
+		rest.NewOperation("DELETE /load_balancers/{id}", deleteLoadBalancer),
+		rest.NewOperation("GET /load_balancers/{id}/metrics", loadBalancerMetrics),
+		rest.NewOperation("POST /load_balancers/{id}/actions/change_protection", loadBalancers.Protect),
 	}
 	for command, do := range map[string]func(*rest.Call, *fakecloud.LoadBalancer) error{
 		"add_service":              addService,
@@ -45,7 +45,7 @@ func loadBalancerOperations() []rest.Operation {
 		"remove_target":            removeTarget,
 		"update_service":           updateService,
 	} {
-		all = append(all, rest.Does("POST /load_balancers/{id}/actions/"+command, changeLoadBalancer(command, do)))
+		all = append(all, rest.NewOperation("POST /load_balancers/{id}/actions/"+command, changeLoadBalancer(command, do)))
 	}
 	slices.SortFunc(all, rest.CompareNames)
 	return append(all, rest.ResourceActions("load_balancers", "load_balancer")...)
@@ -245,7 +245,7 @@ func appendTarget(c *rest.Call, lb *fakecloud.LoadBalancer, r schema.LoadBalance
 	if limit := c.Cloud().Catalogue().LoadBalancerType(lb.Type).MaxTargets; len(lb.Targets) >= limit {
 		return fakecloud.Errorf("resource_limit_exceeded", "load balancer type %s has at most %d targets", lb.Type, limit)
 	}
-	if slices.ContainsFunc(lb.Targets, t.same) {
+	if slices.ContainsFunc(lb.Targets, t.equals) {
 		return fakecloud.Errorf("target_already_defined", "load balancer target is defined already")
 	}
 	if t.UsePrivateIP && len(lb.Networks) == 0 {
@@ -266,7 +266,7 @@ func appendTarget(c *rest.Call, lb *fakecloud.LoadBalancer, r schema.LoadBalance
 // target is a fakecloud.Target that can be compared.
 type target struct{ fakecloud.Target }
 
-func (t target) same(other fakecloud.Target) bool {
+func (t target) equals(other fakecloud.Target) bool {
 	return t.Server == other.Server && t.Selector == other.Selector && t.IP == other.IP
 }
 
@@ -313,7 +313,7 @@ func removeTarget(c *rest.Call, lb *fakecloud.LoadBalancer) error {
 	case r.IP != nil:
 		t.IP = r.IP.IP
 	}
-	k := slices.IndexFunc(lb.Targets, t.same)
+	k := slices.IndexFunc(lb.Targets, t.equals)
 	if k < 0 {
 		return fakecloud.NotFound("load_balancer_target", c.Request.PathValue("id"))
 	}

@@ -33,17 +33,17 @@ var networks = func() rest.Owned[fakecloud.Network] {
 func networkOperations() []rest.Operation {
 	return append([]rest.Operation{
 		rest.Steady("GET /networks", networks.List),
-		rest.Does("POST /networks", createNetwork),
-		rest.Does("GET /networks/{id}", networks.Get),
-		rest.Does("PUT /networks/{id}", networks.Put),
-		rest.Does("DELETE /networks/{id}", networks.Delete),
-		rest.Does("GET /networks/{id}/members", networkMembers),
-		rest.Does("POST /networks/{id}/actions/add_route", changeNetwork("add_route", addRoute)),
-		rest.Does("POST /networks/{id}/actions/delete_route", changeNetwork("delete_route", deleteRoute)),
-		rest.Does("POST /networks/{id}/actions/add_subnet", changeNetwork("add_subnet", addSubnet)),
-		rest.Does("POST /networks/{id}/actions/delete_subnet", changeNetwork("delete_subnet", deleteSubnet)),
-		rest.Does("POST /networks/{id}/actions/change_ip_range", changeNetwork("change_ip_range", changeRange)),
-		rest.Does("POST /networks/{id}/actions/change_protection", networks.Protect),
+		rest.NewOperation("POST /networks", createNetwork),
+		rest.NewOperation("GET /networks/{id}", networks.Get),
+		rest.NewOperation("PUT /networks/{id}", networks.Put),
+		rest.NewOperation("DELETE /networks/{id}", networks.Delete),
+		rest.NewOperation("GET /networks/{id}/members", networkMembers),
+		rest.NewOperation("POST /networks/{id}/actions/add_route", changeNetwork("add_route", addRoute)),
+		rest.NewOperation("POST /networks/{id}/actions/delete_route", changeNetwork("delete_route", deleteRoute)),
+		rest.NewOperation("POST /networks/{id}/actions/add_subnet", changeNetwork("add_subnet", addSubnet)),
+		rest.NewOperation("POST /networks/{id}/actions/delete_subnet", changeNetwork("delete_subnet", deleteSubnet)),
+		rest.NewOperation("POST /networks/{id}/actions/change_ip_range", changeNetwork("change_ip_range", changeRange)),
+		rest.NewOperation("POST /networks/{id}/actions/change_protection", networks.Protect),
 	}, rest.ResourceActions("networks", "network")...)
 }
 

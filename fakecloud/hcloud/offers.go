@@ -65,7 +65,7 @@ func offerOperations() []rest.Operation {
 }
 
 func readOnly[T any](k rest.Kind[T]) []rest.Operation {
-	return []rest.Operation{rest.Steady("GET /"+k.Plural, k.List), rest.Does("GET /"+k.Plural+"/{id}", k.Get)}
+	return []rest.Operation{rest.Steady("GET /"+k.Plural, k.List), rest.NewOperation("GET /"+k.Plural+"/{id}", k.Get)}
 }
 
 // serverType is kept while no fault says otherwise: each server in a listing has it, with all prices.
@@ -133,7 +133,7 @@ func datacenterBody(c *rest.Call, l *fakecloud.Location) schema.Datacenter {
 	d.ServerTypes = &schema.DatacenterServerTypes{Supported: []int64{}, Available: []int64{}, AvailableForMigration: []int64{}}
 	types := c.Cloud().Catalogue().ServerTypes
 	for k := range types {
-		if _, ok := types[k].In(l.Name); !ok {
+		if _, ok := types[k].PriceIn(l.Name); !ok {
 			continue
 		}
 		d.ServerTypes.Supported = append(d.ServerTypes.Supported, types[k].ID)

@@ -129,7 +129,7 @@ func changeServerType(c *rest.Call, i *fakecloud.Instance) (*fakecloud.Action, m
 	if t == nil {
 		return nil, nil, fakecloud.Invalid("server_type", "server type %q not found", idOrName(r.ServerType))
 	}
-	if _, ok := t.In(i.Location); !ok || t.Architecture != old.Architecture || t.DiskGB < old.DiskGB {
+	if _, ok := t.PriceIn(i.Location); !ok || t.Architecture != old.Architecture || t.DiskGB < old.DiskGB {
 		return nil, nil, fakecloud.Errorf("invalid_server_type", "server type %s does not fit for the server", t.Name)
 	}
 	if i.State != fakecloud.Off {

@@ -23,14 +23,14 @@ var servers = func() rest.Owned[fakecloud.Instance] {
 func serverOperations() []rest.Operation {
 	all := []rest.Operation{
 		rest.Steady("GET /servers", listServers),
-		rest.Does("POST /servers", createServer),
-		rest.Does("GET /servers/{id}", servers.Get),
-		rest.Does("PUT /servers/{id}", updateServer),
-		rest.Does("DELETE /servers/{id}", deleteServer),
-		rest.Does("GET /servers/{id}/metrics", serverMetrics),
+		rest.NewOperation("POST /servers", createServer),
+		rest.NewOperation("GET /servers/{id}", servers.Get),
+		rest.NewOperation("PUT /servers/{id}", updateServer),
+		rest.NewOperation("DELETE /servers/{id}", deleteServer),
+		rest.NewOperation("GET /servers/{id}/metrics", serverMetrics),
 	}
 	for _, command := range sortedActions(serverActions) {
-		all = append(all, rest.Does("POST /servers/{id}/actions/"+command, serverAction(serverActions[command])))
+		all = append(all, rest.NewOperation("POST /servers/{id}/actions/"+command, serverAction(serverActions[command])))
 	}
 	return append(all, rest.ResourceActions("servers", "server")...)
 }
@@ -90,8 +90,8 @@ func specOf(c *rest.Call, r createRequest) (fakecloud.Spec, error) {
 		Name: r.Name, UserData: r.UserData, Start: r.StartAfterCreate == nil || *r.StartAfterCreate, IPv4: true, IPv6: true,
 		IPv4ID: r.PublicNet.IPv4, IPv6ID: r.PublicNet.IPv6, Networks: r.Networks, Volumes: r.Volumes, PlacementGroup: r.PlacementGroup,
 	}
-	put(&s.IPv4, r.PublicNet.EnableIPv4)
-	put(&s.IPv6, r.PublicNet.EnableIPv6)
+	setIfGiven(&s.IPv4, r.PublicNet.EnableIPv4)
+	setIfGiven(&s.IPv6, r.PublicNet.EnableIPv6)
 	if r.Labels != nil {
 		s.Labels = *r.Labels
 	}

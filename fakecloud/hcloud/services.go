@@ -102,26 +102,26 @@ func serviceAt(lb *fakecloud.LoadBalancer, port int) (int, error) {
 
 // fill puts what a request says into a service, and checks the result.
 func fill(c *rest.Call, s *fakecloud.Service, r service) error {
-	put(&s.Protocol, r.Protocol)
-	put(&s.DestinationPort, r.DestinationPort)
-	put(&s.ProxyProtocol, r.Proxyprotocol)
+	setIfGiven(&s.Protocol, r.Protocol)
+	setIfGiven(&s.DestinationPort, r.DestinationPort)
+	setIfGiven(&s.ProxyProtocol, r.Proxyprotocol)
 	if s.Protocol == "tcp" {
 		s.HTTP = nil
 	} else if err := fillHTTP(c, s, r.HTTP); err != nil {
 		return err
 	}
 	if h := r.HealthCheck; h != nil {
-		put(&s.Check.Protocol, h.Protocol)
-		put(&s.Check.Port, h.Port)
-		put(&s.Check.Interval, h.Interval)
-		put(&s.Check.Timeout, h.Timeout)
-		put(&s.Check.Retries, h.Retries)
+		setIfGiven(&s.Check.Protocol, h.Protocol)
+		setIfGiven(&s.Check.Port, h.Port)
+		setIfGiven(&s.Check.Interval, h.Interval)
+		setIfGiven(&s.Check.Timeout, h.Timeout)
+		setIfGiven(&s.Check.Retries, h.Retries)
 		if http := h.HTTP; http != nil {
-			put(&s.Check.Domain, http.Domain)
-			put(&s.Check.Path, http.Path)
-			put(&s.Check.Response, http.Response)
-			put(&s.Check.StatusCodes, http.StatusCodes)
-			put(&s.Check.TLS, http.TLS)
+			setIfGiven(&s.Check.Domain, http.Domain)
+			setIfGiven(&s.Check.Path, http.Path)
+			setIfGiven(&s.Check.Response, http.Response)
+			setIfGiven(&s.Check.StatusCodes, http.StatusCodes)
+			setIfGiven(&s.Check.TLS, http.TLS)
 		}
 	}
 	switch {
@@ -143,12 +143,12 @@ func fillHTTP(c *rest.Call, s *fakecloud.Service, r *schema.LoadBalancerActionUp
 		http = *s.HTTP
 	}
 	if r != nil {
-		put(&http.CookieName, r.CookieName)
-		put(&http.CookieLifetime, r.CookieLifetime)
-		put(&http.Certificates, r.Certificates)
-		put(&http.RedirectHTTP, r.RedirectHTTP)
-		put(&http.StickySessions, r.StickySessions)
-		put(&http.TimeoutIdle, r.TimeoutIdle)
+		setIfGiven(&http.CookieName, r.CookieName)
+		setIfGiven(&http.CookieLifetime, r.CookieLifetime)
+		setIfGiven(&http.Certificates, r.Certificates)
+		setIfGiven(&http.RedirectHTTP, r.RedirectHTTP)
+		setIfGiven(&http.StickySessions, r.StickySessions)
+		setIfGiven(&http.TimeoutIdle, r.TimeoutIdle)
 	}
 	for _, id := range http.Certificates {
 		if c.Tx.Certificates.Get(id) == nil {
@@ -159,8 +159,8 @@ func fillHTTP(c *rest.Call, s *fakecloud.Service, r *schema.LoadBalancerActionUp
 	return nil
 }
 
-// put stores what is there.
-func put[T any](into *T, value *T) {
+// setIfGiven stores what is there.
+func setIfGiven[T any](into *T, value *T) {
 	if value != nil {
 		*into = *value
 	}

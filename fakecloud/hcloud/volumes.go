@@ -27,14 +27,14 @@ var volumes = func() rest.Owned[fakecloud.Volume] {
 func volumeOperations() []rest.Operation {
 	return append([]rest.Operation{
 		rest.Steady("GET /volumes", volumes.List),
-		rest.Does("POST /volumes", createVolume),
-		rest.Does("GET /volumes/{id}", volumes.Get),
-		rest.Does("PUT /volumes/{id}", volumes.Put),
-		rest.Does("DELETE /volumes/{id}", volumes.Delete),
-		rest.Does("POST /volumes/{id}/actions/attach", attachVolume),
-		rest.Does("POST /volumes/{id}/actions/detach", detachVolume),
-		rest.Does("POST /volumes/{id}/actions/resize", resizeVolume),
-		rest.Does("POST /volumes/{id}/actions/change_protection", volumes.Protect),
+		rest.NewOperation("POST /volumes", createVolume),
+		rest.NewOperation("GET /volumes/{id}", volumes.Get),
+		rest.NewOperation("PUT /volumes/{id}", volumes.Put),
+		rest.NewOperation("DELETE /volumes/{id}", volumes.Delete),
+		rest.NewOperation("POST /volumes/{id}/actions/attach", attachVolume),
+		rest.NewOperation("POST /volumes/{id}/actions/detach", detachVolume),
+		rest.NewOperation("POST /volumes/{id}/actions/resize", resizeVolume),
+		rest.NewOperation("POST /volumes/{id}/actions/change_protection", volumes.Protect),
 	}, rest.ResourceActions("volumes", "volume")...)
 }
 

@@ -94,14 +94,14 @@ func (c *Call) identify() {
 	c.wants = of.Wants
 }
 
-// struck is a call that a fault acts on.
-type struck struct {
+// faultyCall is a call that a fault acts on.
+type faultyCall struct {
 	httpfault.Call
 	of *Call
 }
 
-func (c *Call) struckBy(hit *cloudfault.Hit, w http.ResponseWriter) *struck {
-	return &struck{of: c, Call: httpfault.Call{
+func (c *Call) struckBy(hit *cloudfault.Hit, w http.ResponseWriter) *faultyCall {
+	return &faultyCall{of: c, Call: httpfault.Call{
 		Hit: hit, Writer: w, Client: c.Request, Clock: c.Cloud.Clock(), Recorded: c.record,
 		Refused: func(e cloudfault.Refuse) {
 			c.fail(w, e.Status, fakecloud.Errorf(e.Code, "%s", cmp.Or(e.Message, strings.ReplaceAll(e.Code, "_", " "))))
@@ -110,13 +110,13 @@ func (c *Call) struckBy(hit *cloudfault.Hit, w http.ResponseWriter) *struck {
 }
 
 // RateLimit implements cloudfault.Caller.
-func (c *struck) RateLimit(time.Duration) {
+func (c *faultyCall) RateLimit(time.Duration) {
 	c.Hit.Effective()
 	c.of.fail(c.Writer, 0, fakecloud.Errorf("rate_limit_exceeded", "too many calls"))
 }
 
 // Alter implements cloudfault.Reply.
-func (c *struck) Alter(change func(map[string]any) bool) {
+func (c *faultyCall) Alter(change func(map[string]any) bool) {
 	var body map[string]any
 	is, err := json.Marshal(c.Reply)
 	if err == nil && json.Unmarshal(is, &body) == nil && change(body) {

@@ -48,7 +48,7 @@ func TestTwoWorlds(t *testing.T) {
 	worlds, _ := filepath.Glob(filepath.Join(tmp, "nodestorm-world-*"))
 	for _, world := range worlds {
 		pages := map[string]bool{}
-		for _, p := range processtest.Under(world) {
+		for _, p := range processtest.ProcessesUnder(world) {
 			for _, pair := range processtest.Env(p.PID) {
 				if page, is := strings.CutPrefix(pair, "NODESTORM_CLOCK="); is {
 					pages[page] = true
@@ -84,7 +84,7 @@ func TestTwoWorlds(t *testing.T) {
 // the version of Karpenter that each plays.
 func playersIn(tmp string) map[string]int {
 	players := map[string]int{}
-	for _, p := range processtest.Under(tmp) {
+	for _, p := range processtest.ProcessesUnder(tmp) {
 		if !slices.ContainsFunc(processtest.Env(p.PID), func(pair string) bool { return strings.HasPrefix(pair, "NODESTORM_PLAYER=") }) {
 			continue
 		}

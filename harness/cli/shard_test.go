@@ -113,7 +113,7 @@ func night(t *testing.T, part string, change func(*console.Shard, []table.Row)) 
 		keepRun(t, row, "01")
 	}
 	rows = append(without, rows...)
-	if err := h.Keep(rows, true); err != nil {
+	if err := h.SaveProgress(rows, true); err != nil {
 		t.Fatal(err)
 	}
 	return out, exit.CodeOf(e.Finish(t.Context(), catalogue, rows, out, false, false)), text.String()

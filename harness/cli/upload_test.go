@@ -27,7 +27,7 @@ func kept(t *testing.T, where, dir string, came error) int {
 	if err := u.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return exit.CodeOf(u.Keep(t.Context(), dir, left.Name(), came))
+	return exit.CodeOf(u.Save(t.Context(), dir, left.Name(), came))
 }
 
 // What four machines keep in a bucket is, joined, what one would have left, and the whole is kept
@@ -114,11 +114,11 @@ func TestUploadRefused(t *testing.T) {
 	}
 	dir, _, _ := night(t, "1/4", nil)
 	store.Refuse, store.Code = 507, "XMinioStorageFull"
-	err := u.Keep(t.Context(), dir, "shard-1-of-4", &exit.Error{Code: NotAsExpected, Err: errors.New("it came otherwise")})
+	err := u.Save(t.Context(), dir, "shard-1-of-4", &exit.Error{Code: NotAsExpected, Err: errors.New("it came otherwise")})
 	if exit.CodeOf(err) != Inconclusive || !strings.Contains(err.Error(), "it is full") || !strings.Contains(err.Error(), "it came otherwise") {
 		t.Errorf("status %d: %v", exit.CodeOf(err), err)
 	}
-	if err := u.Keep(t.Context(), dir, "shard-1-of-4", exit.UsageError(errors.New("a wrong flag"))); exit.CodeOf(err) != Usage {
+	if err := u.Save(t.Context(), dir, "shard-1-of-4", exit.UsageError(errors.New("a wrong flag"))); exit.CodeOf(err) != Usage {
 		t.Errorf("of a wrong use something is kept: %v", err)
 	}
 }

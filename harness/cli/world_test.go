@@ -86,7 +86,7 @@ func await(t *testing.T, from *bufio.Reader, text string) {
 func goneWithin(t *testing.T, d time.Duration, tmp string) {
 	t.Helper()
 	for deadline := time.Now().Add(d); ; time.Sleep(20 * time.Millisecond) {
-		processes := processtest.Under(tmp)
+		processes := processtest.ProcessesUnder(tmp)
 		files, err := os.ReadDir(tmp)
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestUpEnds(t *testing.T) {
 			} else {
 				await(t, err, test.when)
 			}
-			if n := len(processtest.Under(tmp)); n < 2 {
+			if n := len(processtest.ProcessesUnder(tmp)); n < 2 {
 				t.Errorf("%d processes, want the command and more", n)
 			}
 			page := loopback.FindString(said.String())

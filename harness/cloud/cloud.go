@@ -110,8 +110,8 @@ func Implied(provider string) bool {
 	return f != nil && f.Implied
 }
 
-// Of are the names of those that a program can have.
-func Of(program string) (names []string) {
+// NamesFor are the names of those that a program can have.
+func NamesFor(program string) (names []string) {
 	for _, f := range All() {
 		if slices.Contains(f.Programs, program) {
 			names = append(names, f.Name)

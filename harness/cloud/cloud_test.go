@@ -9,7 +9,7 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%q is not found, or is there twice", f.Name)
 		}
 	}
-	if Named("nowhere") != nil || len(Of("karpenter")) < 2 || len(Of("unknown")) > 0 {
-		t.Errorf("of Karpenter there are %q", Of("karpenter"))
+	if Named("nowhere") != nil || len(NamesFor("karpenter")) < 2 || len(NamesFor("unknown")) > 0 {
+		t.Errorf("of Karpenter there are %q", NamesFor("karpenter"))
 	}
 }

@@ -53,7 +53,7 @@ func (r reader) auditLog(in *lines.File) error {
 	case r.c.readAny == 0:
 		return fmt.Errorf("%s: %w", in.Name(), errNoAudit)
 	case wrong > 0:
-		r.c.note("%s: %d lines are no audit events or are cut off, the last of them line %d; all others were taken", in.Base(), wrong, last)
+		r.c.addNote("%s: %d lines are no audit events or are cut off, the last of them line %d; all others were taken", in.Base(), wrong, last)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (c *Cluster) audit(raw []byte) error {
 		if !isObject(body) {
 			return nil
 		}
-		return c.take(body.Raw, bodies[ref.Resource], ref.APIGroup+"/"+ref.APIVersion)
+		return c.addObject(body.Raw, bodies[ref.Resource], ref.APIGroup+"/"+ref.APIVersion)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (c *Cluster) bound(call *auditv1.Event) error {
 	if call.RequestObject == nil {
 		return nil
 	}
-	return with(call.RequestObject.Raw, func(b *corev1.Binding) {
+	return decode(call.RequestObject.Raw, func(b *corev1.Binding) {
 		c.pod(call.ObjectRef.Namespace, call.ObjectRef.Name).node = b.Target.Name
 	})
 }
@@ -134,10 +134,10 @@ func (c *Cluster) unscheduled(call *auditv1.Event) error {
 		if body == nil || len(body.Raw) == 0 || body.Raw[0] != '{' {
 			continue
 		}
-		err := with(body.Raw, func(p *corev1.Pod) {
+		err := decode(body.Raw, func(p *corev1.Pod) {
 			for _, cond := range p.Status.Conditions {
 				if cond.Type == corev1.PodScheduled && cond.Status == corev1.ConditionFalse && cond.Reason == corev1.PodReasonUnschedulable {
-					c.pod(call.ObjectRef.Namespace, call.ObjectRef.Name).wants(call.StageTimestamp.Time, cond.Message)
+					c.pod(call.ObjectRef.Namespace, call.ObjectRef.Name).markUnschedulable(call.StageTimestamp.Time, cond.Message)
 				}
 			}
 		})

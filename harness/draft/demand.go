@@ -16,14 +16,14 @@ var oneCPU = resource.MustParse("1")
 func (w *writer) demand(pods []*pod) {
 	pods = slices.DeleteFunc(slices.Clone(pods), func(p *pod) bool { return !podName.MatchString(p.name) || len(p.name) > 253 })
 	if len(pods) == 0 {
-		w.note("no source names a pod that found no node: one of 1 CPU stands in for it")
+		w.addNote("no source names a pod that found no node: one of 1 CPU stands in for it")
 		pods = []*pod{{namespace: "default", name: "web",
 			spec: &corev1.PodSpec{Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{corev1.ResourceCPU: oneCPU},
 			}}}}}}
 	}
 	if len(pods) > mostDraftPods {
-		w.note("%d pods found no node; those %d that waited longest are in the draft", len(pods), mostDraftPods)
+		w.addNote("%d pods found no node; those %d that waited longest are in the draft", len(pods), mostDraftPods)
 		pods = pods[:mostDraftPods]
 	}
 	zones := map[string]string(nil)
@@ -43,7 +43,7 @@ func (w *writer) demand(pods []*pod) {
 		}
 		names[name] = true
 		if p.namespace != "default" {
-			w.note("pods of the namespace %s are in default here", p.namespace)
+			w.addNote("pods of the namespace %s are in default here", p.namespace)
 		}
 		if p.why != "" && len(comments) < 5 {
 			comments = append(comments, "The scheduler on "+name+": "+p.why)
@@ -79,11 +79,11 @@ func (w *writer) podObject(p *pod, name string, zones map[string]string) map[str
 	request := corev1.ResourceList{corev1.ResourceCPU: oneCPU}
 	spec := map[string]any{}
 	if p.spec == nil {
-		w.note("what the pod %s asks for is not in the sources: 1 CPU is taken", name)
+		w.addNote("what the pod %s asks for is not in the sources: 1 CPU is taken", name)
 	} else {
 		var none []string
 		if request, none = requests(p.spec); len(none) > 0 {
-			w.note("the pod %s asks for %s, which no machine here has: left out", name, strings.Join(none, ", "))
+			w.addNote("the pod %s asks for %s, which no machine here has: left out", name, strings.Join(none, ", "))
 		}
 		w.placement(p, name, spec, zones)
 		if spec["affinity"] != nil || spec["topologySpreadConstraints"] != nil {
@@ -117,7 +117,7 @@ func (w *writer) placement(p *pod, name string, spec map[string]any, zones map[s
 		case key == corev1.LabelInstanceTypeStable || key == corev1.LabelHostname || unlabelled.MatchString(key) && !strings.HasSuffix(key,
 			"kubernetes.io/arch") && !strings.HasSuffix(key, "kubernetes.io/os"):
 			delete(from.NodeSelector, key)
-			w.note("the pod %s selects %s, which differs here: left out", name, key)
+			w.addNote("the pod %s selects %s, which differs here: left out", name, key)
 		}
 	}
 	if from.Affinity != nil && from.Affinity.NodeAffinity != nil && zones != nil {
@@ -126,7 +126,7 @@ func (w *writer) placement(p *pod, name string, spec map[string]any, zones map[s
 				if e := &term.MatchExpressions[i]; e.Key == corev1.LabelTopologyZone {
 					for n, value := range e.Values {
 						if zones[value] == "" {
-							w.note("the pod %s wants the zone %s, which is not here", name, value)
+							w.addNote("the pod %s wants the zone %s, which is not here", name, value)
 							continue
 						}
 						e.Values[n] = zones[value]
@@ -145,22 +145,22 @@ func (w *writer) placement(p *pod, name string, spec map[string]any, zones map[s
 	if _, known := w.c.priorities[class]; known || strings.HasPrefix(class, "system-") {
 		spec["priorityClassName"] = class
 	} else if class != "" {
-		w.note("the PriorityClass %s of the pod %s is not in the sources: left out", class, name)
+		w.addNote("the PriorityClass %s of the pod %s is not in the sources: left out", class, name)
 	}
 	if s := from.SchedulerName; s != "" && s != corev1.DefaultSchedulerName {
-		w.note("the scheduler %s of the pod %s is not here: the cluster's own has it", s, name)
+		w.addNote("the scheduler %s of the pod %s is not here: the cluster's own has it", s, name)
 	}
 	for _, v := range from.Volumes {
 		if v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
-			w.note("the volumes of the pod %s are left out, and with them the zones that they are in", name)
+			w.addNote("the volumes of the pod %s are left out, and with them the zones that they are in", name)
 			break
 		}
 	}
 	if len(from.ResourceClaims) > 0 {
-		w.note("the resource claims of the pod %s are left out", name)
+		w.addNote("the resource claims of the pod %s are left out", name)
 	}
 	if len(from.SchedulingGates) > 0 {
-		w.note("the scheduling gates of the pod %s are left out", name)
+		w.addNote("the scheduling gates of the pod %s are left out", name)
 	}
 }
 

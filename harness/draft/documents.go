@@ -49,7 +49,7 @@ func (r reader) printed(in *lines.File) error {
 			of = program.Autoscaler(string(m[1]) + " " + string(m[2]))
 			logs = newLogReader(r.c, of)
 		case bytes.HasPrefix(line, []byte("==== END logs")):
-			logs.end()
+			logs.finish()
 			of = ""
 			logs = newLogReader(r.c, "")
 		case of != "":
@@ -69,12 +69,12 @@ func (r reader) printed(in *lines.File) error {
 			}
 		}
 	}
-	logs.end()
+	logs.finish()
 	if inside {
 		r.document(document.Bytes(), &lost)
 	}
 	if lost > 0 {
-		r.c.note("%s: %d documents are cut off or malformed; what is whole of them was taken", in.Base(), lost)
+		r.c.addNote("%s: %d documents are cut off or malformed; what is whole of them was taken", in.Base(), lost)
 	}
 	r.c.noteMissing(in)
 	return in.Err()
@@ -99,7 +99,7 @@ func (r reader) json(in *lines.File) error {
 	case r.c.readAny == 0:
 		return fmt.Errorf("%s:%d: no JSON of Kubernetes: %w", in.Name(), max(1, in.Line()), err)
 	}
-	r.c.note("%s:%d: it is cut off or malformed there (%v); what is before was taken", in.Base(), in.Line(), err)
+	r.c.addNote("%s:%d: it is cut off or malformed there (%v); what is before was taken", in.Base(), in.Line(), err)
 	return nil
 }
 
@@ -194,7 +194,7 @@ func (r reader) object(d *json.Decoder) error {
 		if err != nil {
 			return err
 		}
-		return r.c.take(whole, "", "")
+		return r.c.addObject(whole, "", "")
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (r reader) items(d *json.Decoder, kind, version string) error {
 		if err := d.Decode(&item); err != nil {
 			return err
 		}
-		if err := r.c.take(item, strings.TrimSuffix(kind, "List"), version); err != nil {
+		if err := r.c.addObject(item, strings.TrimSuffix(kind, "List"), version); err != nil {
 			return err
 		}
 	}
@@ -259,7 +259,7 @@ func (r reader) yaml(in *lines.File) error {
 	case lost > 0 && r.c.readAny == before:
 		return fmt.Errorf("%s: no YAML of Kubernetes: %v; want what kubectl get -o yaml prints", in.Name(), oneline.Cut(why.Error(), 200))
 	case lost > 0:
-		r.c.note("%s: %d objects are cut off or malformed, and were left out", in.Base(), lost)
+		r.c.addNote("%s: %d objects are cut off or malformed, and were left out", in.Base(), lost)
 	}
 	return nil
 }

@@ -87,8 +87,8 @@ func newCluster() *Cluster {
 	}
 }
 
-// note keeps something that the reader of the draft should know.
-func (c *Cluster) note(format string, args ...any) {
+// addNote keeps something that the reader of the draft should know.
+func (c *Cluster) addNote(format string, args ...any) {
 	text := oneline.Cut(fmt.Sprintf(format, args...), 300)
 	if slices.Contains(c.notes, text) || len(c.notes) >= mostNotes {
 		return
@@ -99,14 +99,14 @@ func (c *Cluster) note(format string, args ...any) {
 // noteMissing notes what was not read of a file.
 func (c *Cluster) noteMissing(in *lines.File) {
 	for _, what := range in.Missing() {
-		c.note("%s", what)
+		c.addNote("%s", what)
 	}
 }
 
-// keep reports whether there is room for another object.
-func (c *Cluster) keep() bool {
+// hasRoom reports whether there is room for another object.
+func (c *Cluster) hasRoom() bool {
 	if c.kept == mostObjects {
-		c.note("there are more than %d nodes, pods, groups and pools: the rest is left out", mostObjects)
+		c.addNote("there are more than %d nodes, pods, groups and pools: the rest is left out", mostObjects)
 		return false
 	}
 	c.kept++
@@ -119,7 +119,7 @@ func (c *Cluster) pod(namespace, name string) *pod {
 	p := c.pods[key]
 	if p == nil {
 		p = &pod{namespace: namespace, name: name}
-		if c.keep() {
+		if c.hasRoom() {
 			c.pods[key] = p
 		}
 	}
@@ -130,7 +130,7 @@ func (c *Cluster) group(name string) *group {
 	g := c.groups[name]
 	if g == nil {
 		g = &group{name: name}
-		if name != "" && c.keep() {
+		if name != "" && c.hasRoom() {
 			c.groups[name] = g
 		}
 	}
@@ -144,15 +144,15 @@ func (g *group) bounds(from, to int) {
 	}
 }
 
-// has is the group's size when it is first heard of: that was before what went wrong.
-func (g *group) has(size int) {
+// setFirstSize is the group's size when it is first heard of: that was before what went wrong.
+func (g *group) setFirstSize(size int) {
 	if !g.sized && size >= 0 {
 		g.size, g.sized = size, true
 	}
 }
 
-// wants marks a pod that no node had room for.
-func (p *pod) wants(at time.Time, why string) {
+// markUnschedulable marks a pod that no node had room for.
+func (p *pod) markUnschedulable(at time.Time, why string) {
 	if p.since.IsZero() || !at.IsZero() && at.Before(p.since) {
 		p.since = at
 	}
@@ -204,5 +204,5 @@ func (c *Cluster) began() (at time.Time) {
 	return at
 }
 
-// Note keeps something that the reader of the draft should know.
-func (c *Cluster) Note(text string) { c.note("%s", text) }
+// AddNote keeps something that the reader of the draft should know.
+func (c *Cluster) AddNote(text string) { c.addNote("%s", text) }

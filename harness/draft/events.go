@@ -27,7 +27,7 @@ var (
 	assigned = regexp.MustCompile(`^Successfully assigned (?:([a-z0-9.-]+)/)?([a-z0-9.-]+) to ([a-z0-9.-]+)`)
 )
 
-func (c *Cluster) happened(h happening) {
+func (c *Cluster) recordHappening(h happening) {
 	c.readAny++
 	if by := program.Autoscaler(h.by); by != "" {
 		c.runs(by, "")
@@ -47,13 +47,13 @@ func (c *Cluster) happened(h happening) {
 func (c *Cluster) podEvent(h happening) {
 	switch h.reason {
 	case "FailedScheduling":
-		c.pod(h.namespace, h.name).wants(h.at, h.message)
+		c.pod(h.namespace, h.name).markUnschedulable(h.at, h.message)
 	case "NotTriggerScaleUp", "TriggeredScaleUp":
 		c.runs(ClusterAutoscaler, "")
-		c.pod(h.namespace, h.name).wants(h.at, "")
+		c.pod(h.namespace, h.name).markUnschedulable(h.at, "")
 		c.plans(h.message)
 	case "Nominated":
-		c.pod(h.namespace, h.name).wants(h.at, "")
+		c.pod(h.namespace, h.name).markUnschedulable(h.at, "")
 	case "Scheduled":
 		if m := assigned.FindStringSubmatch(h.message); m != nil {
 			p := c.pod(h.namespace, h.name)
@@ -68,7 +68,7 @@ func (c *Cluster) podEvent(h happening) {
 func (c *Cluster) plans(message string) {
 	for _, m := range scaledUp.FindAllStringSubmatch(message, 50) {
 		g := c.group(shortGroup(m[1]))
-		g.has(number(m[2]))
+		g.setFirstSize(number(m[2]))
 		if g.max < number(m[4]) {
 			g.max = number(m[4])
 		}
@@ -130,7 +130,7 @@ func (r reader) table(in *lines.File) error {
 			continue
 		}
 		rows++
-		r.c.happened(happening{
+		r.c.recordHappening(happening{
 			kind: m[3], namespace: m[1], name: m[4], reason: m[2], message: strings.TrimSpace(m[5]), by: program.Autoscaler(m[5]),
 		})
 	}
@@ -138,7 +138,7 @@ func (r reader) table(in *lines.File) error {
 		return fmt.Errorf("%s has no events; want what `kubectl get events -A` prints, as a table or with -o yaml or json", in.Name())
 	}
 	if other > 0 {
-		r.c.note("%s: %d lines are no events, cut off or of another kind, and were left out", in.Base(), other)
+		r.c.addNote("%s: %d lines are no events, cut off or of another kind, and were left out", in.Base(), other)
 	}
 	r.c.noteMissing(in)
 	return in.Err()

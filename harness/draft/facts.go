@@ -19,9 +19,9 @@ import (
 	"nodestorm/harness/program/clusterautoscaler"
 )
 
-// take takes what matters of an object. Kind and version are those that its list says,
+// addObject takes what matters of an object. Kind and version are those that its list says,
 // for what has none of its own. Kinds that no draft needs are not looked into.
-func (c *Cluster) take(raw []byte, kind, version string) error {
+func (c *Cluster) addObject(raw []byte, kind, version string) error {
 	var h struct {
 		APIVersion string `json:"apiVersion"`
 		Kind       string `json:"kind"`
@@ -46,11 +46,11 @@ func (c *Cluster) take(raw []byte, kind, version string) error {
 func (c *Cluster) object(raw []byte, group, kind string) error {
 	switch kind {
 	case "Node":
-		return with(raw, c.node)
+		return decode(raw, c.node)
 	case "Pod":
-		return with(raw, c.podObject)
+		return decode(raw, c.podObject)
 	case "Event":
-		return with(raw, c.event)
+		return decode(raw, c.event)
 	case "NodePool":
 		if group == "karpenter.sh" {
 			return c.pool(raw)
@@ -60,12 +60,12 @@ func (c *Cluster) object(raw []byte, group, kind string) error {
 			c.runs(Karpenter, "")
 		}
 	case "PriorityClass":
-		return with(raw, func(p *schedulingv1.PriorityClass) {
+		return decode(raw, func(p *schedulingv1.PriorityClass) {
 			c.priorities[p.Name] = p.Value
 			c.readAny++
 		})
 	case "Deployment", "DaemonSet", "StatefulSet", "ReplicaSet":
-		return with(raw, func(d *struct {
+		return decode(raw, func(d *struct {
 			Spec struct {
 				Template corev1.PodTemplateSpec `json:"template"`
 			} `json:"spec"`
@@ -74,18 +74,18 @@ func (c *Cluster) object(raw []byte, group, kind string) error {
 		})
 	case "MachineDeployment", "MachinePool":
 		if strings.HasPrefix(group, "cluster.x-k8s.io") {
-			return with(raw, c.machines)
+			return decode(raw, c.machines)
 		}
 	case "MachineSet":
 		if strings.HasPrefix(group, "machine.openshift.io") {
-			return with(raw, c.machines)
+			return decode(raw, c.machines)
 		}
 	case "Machine":
 		if strings.HasPrefix(group, "machine.openshift.io") {
-			return with(raw, c.machine)
+			return decode(raw, c.machine)
 		}
 	case "ConfigMap":
-		return with(raw, func(m *corev1.ConfigMap) {
+		return decode(raw, func(m *corev1.ConfigMap) {
 			if m.Name == "cluster-autoscaler-status" {
 				c.status(m.Data["status"])
 			}
@@ -94,8 +94,8 @@ func (c *Cluster) object(raw []byte, group, kind string) error {
 	return nil
 }
 
-// with reads an object of a type.
-func with[T any](raw []byte, take func(*T)) error {
+// decode reads an object of a type.
+func decode[T any](raw []byte, take func(*T)) error {
 	var o T
 	if err := json.Unmarshal(raw, &o); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (c *Cluster) node(n *corev1.Node) {
 	switch {
 	case n.Name == "":
 		return
-	case old == nil && !c.keep():
+	case old == nil && !c.hasRoom():
 		return
 	case old == nil || old.Status.Capacity.Cpu().IsZero() && len(n.Status.Capacity) > 0:
 		c.nodes[n.Name] = n
@@ -152,7 +152,7 @@ func (c *Cluster) podObject(o *corev1.Pod) {
 			}
 		}
 		if len(o.Status.Conditions) > 0 { // one that was just created is not waiting yet
-			p.wants(at, why)
+			p.markUnschedulable(at, why)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func (c *Cluster) pool(raw []byte) error {
 	}
 	c.runs(Karpenter, "")
 	c.readAny++
-	if c.pools[o.GetName()] == nil && o.GetName() != "" && c.keep() {
+	if c.pools[o.GetName()] == nil && o.GetName() != "" && c.hasRoom() {
 		c.pools[o.GetName()] = o
 	}
 	return nil
@@ -232,7 +232,7 @@ func (c *Cluster) machines(o *struct {
 		}
 	}
 	if o.Spec.Replicas != nil {
-		g.has(*o.Spec.Replicas)
+		g.setFirstSize(*o.Spec.Replicas)
 	}
 }
 
@@ -245,7 +245,7 @@ func (c *Cluster) machine(o *struct {
 		} `json:"nodeRef"`
 	} `json:"status"`
 }) {
-	if set := o.Metadata.Labels["machine.openshift.io/cluster-api-machineset"]; set != "" && o.Status.NodeRef.Name != "" && c.keep() {
+	if set := o.Metadata.Labels["machine.openshift.io/cluster-api-machineset"]; set != "" && o.Status.NodeRef.Name != "" && c.hasRoom() {
 		c.readAny++
 		c.groupOf[o.Status.NodeRef.Name] = set
 	}
@@ -274,10 +274,10 @@ func (c *Cluster) status(text string) {
 		g := c.group(shortGroup(text[at[2]:at[3]]))
 		if m := statusOld.FindStringSubmatch(part); m != nil {
 			g.bounds(number(m[2]), number(m[3]))
-			g.has(number(m[1]))
+			g.setFirstSize(number(m[1]))
 		} else if m := statusNew.FindStringSubmatch(part); m != nil {
 			g.bounds(number(m[3]), number(m[2]))
-			g.has(number(m[1]))
+			g.setFirstSize(number(m[1]))
 		}
 	}
 }
@@ -332,7 +332,7 @@ func (c *Cluster) event(e *struct {
 		}
 	}
 	if about.Kind != "" {
-		c.happened(happening{
+		c.recordHappening(happening{
 			kind: about.Kind, namespace: about.Namespace, name: about.Name, at: at, reason: e.Reason, message: e.Message + e.Note,
 			by: e.Source.Component + " " + e.ReportingComponent + " " + e.ReportingController,
 		})

@@ -28,7 +28,7 @@ func (r reader) log(in *lines.File, program string) error {
 	if err := in.Err(); err != nil {
 		return err
 	}
-	logs.end()
+	logs.finish()
 	if logs.lines == 0 {
 		return fmt.Errorf("%s is no autoscaler's log: none of its %d lines is of klog (I0102 15:04:05.000000 …) or in JSON; --audit-log takes "+
 			"audit logs, --events events", in.Name(), in.Line())
@@ -38,7 +38,7 @@ func (r reader) log(in *lines.File, program string) error {
 			logs.lines)
 	}
 	if logs.other > 0 {
-		r.c.note("%s: %d lines are of other programs, cut off or without a time, and were left out", in.Base(), logs.other)
+		r.c.addNote("%s: %d lines are of other programs, cut off or without a time, and were left out", in.Base(), logs.other)
 	}
 	return nil
 }
@@ -142,21 +142,21 @@ func (l *logReader) message(message string) bool {
 			c.Provider = m[1]
 		}
 	} else if m := match(noRoom); m != nil {
-		c.pod(m[1], m[2]).wants(time.Time{}, "")
+		c.pod(m[1], m[2]).markUnschedulable(time.Time{}, "")
 	} else if m := match(noPlace); m != nil {
-		c.pod(m[1], m[2]).wants(time.Time{}, "")
+		c.pod(m[1], m[2]).markUnschedulable(time.Time{}, "")
 	} else if m := match(sizeSet); m != nil {
-		c.group(shortGroup(m[1])).has(number(m[2]))
+		c.group(shortGroup(m[1])).setFirstSize(number(m[2]))
 	} else if m := match(found); m != nil {
 		g := c.group(shortGroup(m[1]))
 		g.bounds(number(m[2]), number(m[3]))
-		g.has(number(m[4]))
+		g.setFirstSize(number(m[4]))
 		if c.Provider == "" && strings.Contains(m[1], "Machine") {
 			c.Provider = "clusterapi"
 		}
 	} else if m := match(inGroup); m != nil {
 		c.groupOf[m[1]] = shortGroup(m[2])
-		l.saw(m[1])
+		l.addNode(m[1])
 	} else if m := match(labelled); m != nil {
 		g := c.group(shortGroup(m[1]))
 		for pair := range strings.FieldsSeq(m[2]) {
@@ -175,7 +175,7 @@ func (l *logReader) message(message string) bool {
 	} else if m := match(registry); m != nil {
 		c.group(shortGroup(m[1]))
 	} else if m := match(aNode); m != nil {
-		l.saw(m[1])
+		l.addNode(m[1])
 	} else if strings.HasPrefix(message, "Final scale-up plan: ") {
 		c.plans(message)
 	} else {
@@ -186,7 +186,7 @@ func (l *logReader) message(message string) bool {
 	return true
 }
 
-func (l *logReader) saw(node string) {
+func (l *logReader) addNode(node string) {
 	if l.c.nodes[node] == nil {
 		l.c.node(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}})
 	}
@@ -221,12 +221,12 @@ func (l *logReader) json(text []byte) bool {
 	case e.Message == "found provisionable pod(s)":
 		for key := range strings.SplitSeq(e.Pods, ", ") {
 			if namespace, name, ok := strings.Cut(key, "/"); ok && podName.MatchString(name) {
-				l.c.pod(namespace, name).wants(at, "")
+				l.c.pod(namespace, name).markUnschedulable(at, "")
 			}
 		}
 	case e.Message == "could not schedule pod":
 		if podName.MatchString(e.Pod.Name) {
-			l.c.pod(e.Pod.Namespace, e.Pod.Name).wants(at, e.Error)
+			l.c.pod(e.Pod.Namespace, e.Pod.Name).markUnschedulable(at, e.Error)
 		}
 	case strings.Contains(e.Message, "nodeclaim"):
 	default:
@@ -242,9 +242,9 @@ func (l *logReader) json(text []byte) bool {
 
 var podName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
-// end takes the flags of those streams that are the autoscaler's: kubelets print theirs
+// finish takes the flags of those streams that are the autoscaler's: kubelets print theirs
 // in the same words.
-func (l *logReader) end() {
+func (l *logReader) finish() {
 	for _, key := range slices.Sorted(maps.Keys(l.streams)) {
 		s := l.streams[key]
 		if !s.ours {

@@ -118,7 +118,7 @@ func (w *writer) zones() map[string]string {
 			continue
 		}
 		as[zone] = kwokZones[len(as)%len(kwokZones)]
-		w.note("the zone %s is %s here", zone, as[zone])
+		w.addNote("the zone %s is %s here", zone, as[zone])
 	}
 	return as
 }
@@ -153,7 +153,7 @@ func (w *writer) pools(pods []*pod, zones map[string]string) (all []map[string]a
 	all = append(all, class)
 	for _, name := range slices.Sorted(maps.Keys(w.c.pools)) {
 		if len(all) > mostDraftGroups {
-			w.note("there are more than %d NodePools; the first are in the draft", mostDraftGroups)
+			w.addNote("there are more than %d NodePools; the first are in the draft", mostDraftGroups)
 			break
 		}
 		if podName.MatchString(name) {
@@ -161,7 +161,7 @@ func (w *writer) pools(pods []*pod, zones map[string]string) (all []map[string]a
 		}
 	}
 	if len(all) == 1 {
-		w.note("no source has a NodePool: one is taken that takes every type")
+		w.addNote("no source has a NodePool: one is taken that takes every type")
 		template := map[string]any{"spec": map[string]any{"nodeClassRef": ref, "requirements": []any{
 			map[string]any{"key": corev1.LabelArchStable, "operator": "In", "values": []any{"amd64"}},
 		}}}
@@ -172,7 +172,7 @@ func (w *writer) pools(pods []*pod, zones map[string]string) (all []map[string]a
 			}
 		}
 		if len(labels) > 0 {
-			w.note("the NodePool has the labels that the pods select")
+			w.addNote("the NodePool has the labels that the pods select")
 			template["metadata"] = map[string]any{"labels": labels}
 		}
 		all = append(all, map[string]any{
@@ -194,7 +194,7 @@ func (w *writer) pool(pool *unstructured.Unstructured, ref map[string]any, zones
 			kept = append(kept, r.raw)
 		case r.key == corev1.LabelInstanceTypeStable || strings.HasPrefix(domain, "karpenter.") && domain != "karpenter.sh" ||
 			strings.Contains(domain, "beta.kubernetes.io"):
-			w.note("NodePool %s requires %s, which kwok does not know: left out", name, r.key)
+			w.addNote("NodePool %s requires %s, which kwok does not know: left out", name, r.key)
 		case r.key == corev1.LabelTopologyZone:
 			var values []any
 			for _, v := range r.values {
@@ -226,7 +226,7 @@ func (w *writer) pool(pool *unstructured.Unstructured, ref map[string]any, zones
 			spec[field] = value
 		}
 	}
-	w.note("the node class of NodePool %s is one of kwok's, without images, networks and user data", name)
+	w.addNote("the node class of NodePool %s is one of kwok's, without images, networks and user data", name)
 	return map[string]any{"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": map[string]any{"name": name}, "spec": spec}
 }
 

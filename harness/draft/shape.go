@@ -30,8 +30,8 @@ type shape struct {
 	memory float64 // GB, as the cloud counts
 }
 
-// of is the instance type of a node; empty if no source says what it has.
-func (s *shapes) of(n *corev1.Node) string {
+// instanceType is the instance type of a node; empty if no source says what it has.
+func (s *shapes) instanceType(n *corev1.Node) string {
 	if n == nil || n.Status.Capacity.Cpu().IsZero() || n.Status.Capacity.Memory().IsZero() {
 		return ""
 	}

@@ -67,7 +67,7 @@ func (r reader) source(s Source) error {
 	}
 	open := func() (*lines.File, error) { return lines.Open(r.ctx, s.Path, r.progress) }
 	if s.Text != "" {
-		open = func() (*lines.File, error) { return lines.Of(r.ctx, s.Path, s.Text) }
+		open = func() (*lines.File, error) { return lines.FromText(r.ctx, s.Path, s.Text) }
 	}
 	in, err := open()
 	if err != nil {
@@ -128,7 +128,7 @@ func (r reader) folder(dir string) error {
 		return errs[0]
 	}
 	for _, err := range errs[:min(3, len(errs))] {
-		r.c.note("left out: %v", strings.ReplaceAll(err.Error(), dir, filepath.Base(dir)))
+		r.c.addNote("left out: %v", strings.ReplaceAll(err.Error(), dir, filepath.Base(dir)))
 	}
 	if took == 0 {
 		return fmt.Errorf("%s: none of its %d files has nodes, pods, events or an autoscaler's log; want what `kubectl cluster-info dump "+

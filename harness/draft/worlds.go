@@ -16,7 +16,7 @@ import (
 // hetzner has a project of the Hetzner Cloud, also in place of another cloud.
 func (w *writer) hetzner() {
 	if p := w.c.Provider; p != "hetzner" {
-		w.note("the cloud is %s; a project of the Hetzner Cloud stands for it, with the same groups, shapes, labels and taints",
+		w.addNote("the cloud is %s; a project of the Hetzner Cloud stands for it, with the same groups, shapes, labels and taints",
 			cmp.Or(oneline.Cut(p, 40), "not known"))
 	}
 	first, later := w.split()
@@ -143,7 +143,7 @@ func (w *writer) allGroups() groupsOf {
 	for _, name := range slices.Sorted(maps.Keys(w.c.groups)) {
 		g := w.c.groups[name]
 		if len(groups.all) == mostDraftGroups {
-			w.note("%d node groups are more than a draft has; the first %d are in it", len(w.c.groups), mostDraftGroups)
+			w.addNote("%d node groups are more than a draft has; the first %d are in it", len(w.c.groups), mostDraftGroups)
 			break
 		}
 		as := strings.ToLower(strings.Trim(notGroupName.ReplaceAllString(g.name, "-"), "-."))
@@ -154,19 +154,19 @@ func (w *writer) allGroups() groupsOf {
 			as = fmt.Sprintf("%s-%d", base, n)
 		}
 		if as != g.name {
-			w.note("the node group %s is called %s here", g.name, as)
+			w.addNote("the node group %s is called %s here", g.name, as)
 		}
 		taken[as], groups.named[name] = true, as
 		if !g.bounded {
 			if g.max = max(g.max, g.size); g.max == 0 {
 				g.max = count[name] + 3
 			}
-			w.note("how small and large the node group %s may be is not known: %d to %d is taken", as, g.min, g.max)
+			w.addNote("how small and large the node group %s may be is not known: %d to %d is taken", as, g.min, g.max)
 		}
 		groups.all = append(groups.all, g)
 	}
 	if len(groups.all) == 0 {
-		w.note("no source has node groups: one of 0 to 3 nodes is assumed")
+		w.addNote("no source has node groups: one of 0 to 3 nodes is assumed")
 		groups.all = []*group{{name: "workers", max: 3}}
 		groups.named["workers"] = "workers"
 	}
@@ -189,11 +189,11 @@ func (w *writer) groupType(g *group) string {
 		return name
 	}
 	for _, n := range w.nodesOf(g) {
-		if kind := w.shapes.of(n); kind != "" {
+		if kind := w.shapes.instanceType(n); kind != "" {
 			return kind
 		}
 	}
-	w.note("what a node of the group %s has is not known: 4 CPUs and 8 GB are taken", g.name)
+	w.addNote("what a node of the group %s has is not known: 4 CPUs and 8 GB are taken", g.name)
 	return "cx32"
 }
 
@@ -223,7 +223,7 @@ func (w *writer) marks(g *group) (labels, taints string) {
 		}
 	}
 	if labels = labelsOf(selected(w.c.pending())); labels != "" {
-		w.note("the labels of the group %s are not known: it has those that the pods select", g.name)
+		w.addNote("the labels of the group %s are not known: it has those that the pods select", g.name)
 	}
 	return labels, ""
 }

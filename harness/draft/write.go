@@ -49,7 +49,7 @@ func Write(c *Cluster, program string) Draft {
 	w.notes = slices.Clone(c.notes)
 	if w.program == "" {
 		w.program = Karpenter
-		w.note("no source says which autoscaler this is; assuming Karpenter, use --autoscaler %s for the other", ClusterAutoscaler)
+		w.addNote("no source says which autoscaler this is; assuming Karpenter, use --autoscaler %s for the other", ClusterAutoscaler)
 	}
 	w.feature()
 	d := Draft{
@@ -84,8 +84,8 @@ type writer struct {
 	pods, nodes, groups, flags int
 }
 
-// note is for the whole draft; it is at its head.
-func (w *writer) note(format string, args ...any) {
+// addNote is for the whole draft; it is at its head.
+func (w *writer) addNote(format string, args ...any) {
 	if text := oneline.Cut(fmt.Sprintf(format, args...), 300); !slices.Contains(w.notes, text) {
 		w.notes = append(w.notes, text)
 	}
@@ -238,26 +238,26 @@ func (w *writer) nodeRows(nodes []*corev1.Node, group func(*corev1.Node) string,
 	rows := [][]string{{"name", "type", "zone", "group", "labels", "taints"}}
 	for _, n := range nodes {
 		if len(rows) > mostDraftNodes {
-			w.note("%d nodes are more than a draft has; the first %d are in it", len(nodes), mostDraftNodes)
+			w.addNote("%d nodes are more than a draft has; the first %d are in it", len(nodes), mostDraftNodes)
 			break
 		}
 		if !podName.MatchString(n.Name) || len(n.Name) > 253 {
 			continue
 		}
-		kind := w.shapes.of(n)
+		kind := w.shapes.instanceType(n)
 		if kind == "" {
-			w.note("what node %s has is not known: 4 CPUs and 16 GiB are taken", n.Name)
+			w.addNote("what node %s has is not known: 4 CPUs and 16 GiB are taken", n.Name)
 			if w.program != Karpenter && w.c.Provider != "clusterapi" {
 				kind = "cx42"
 			}
 		}
 		taints, gone := taintsOf(n.Spec.Taints)
 		if len(gone) > 0 {
-			w.note("node %s was tainted %s; here it is not", n.Name, strings.Join(gone, ", "))
+			w.addNote("node %s was tainted %s; here it is not", n.Name, strings.Join(gone, ", "))
 		}
 		for _, cond := range n.Status.Conditions {
 			if cond.Type == corev1.NodeReady && cond.Status != corev1.ConditionTrue {
-				w.note("node %s was not Ready (%s); here it is: EVERY-NODE and the like of nodestorm sentences fault break it", n.Name, cond.Reason)
+				w.addNote("node %s was not Ready (%s); here it is: EVERY-NODE and the like of nodestorm sentences fault break it", n.Name, cond.Reason)
 			}
 		}
 		rows = append(rows, []string{n.Name, kind, zone(n), group(n), labelsOf(n.Labels), taints})

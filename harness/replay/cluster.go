@@ -87,8 +87,8 @@ func (m Machines) String() string {
 	return string(m)
 }
 
-// make is how such machines are made; nil means that they are simulated.
-func (m Machines) make() func(context.Context, *world.World) (sentences.Machines, error) {
+// factory is how such machines are made; nil means that they are simulated.
+func (m Machines) factory() func(context.Context, *world.World) (sentences.Machines, error) {
 	if m != Containers {
 		return nil
 	}

@@ -127,7 +127,7 @@ func inPlaceOf(t *testing.T, record scenarios.Record, program builds.Target) bui
 		}
 	}
 	program.Name, program.Dir = "karpenter", dir
-	if program.Assets, err = seal.Beside(program.Manifest, dir); err != nil {
+	if program.Assets, err = seal.AssetsDigest(program.Manifest, dir); err != nil {
 		t.Fatal(err)
 	}
 	return program

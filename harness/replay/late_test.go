@@ -75,7 +75,7 @@ func TestStopped(t *testing.T) {
 
 // stop stops a part of the world for some real time.
 func stop(t *testing.T, tmp, part string, d time.Duration) {
-	for _, p := range processtest.Under(tmp) {
+	for _, p := range processtest.ProcessesUnder(tmp) {
 		program, _, _ := strings.Cut(p.Command, " ")
 		if !strings.HasPrefix(filepath.Base(program), part) {
 			continue

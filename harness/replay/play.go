@@ -62,16 +62,16 @@ func (r Request) play(ctx context.Context, out *Result) error {
 	}
 	// Files that godog writes by itself may be incomplete, and
 	// the errors of steps have the last lines of logs.
-	if err := run.WriteFile(out.Dir, run.CucumberFile, []byte(redact.ForHere(p.says).Text(report.String()))); err != nil {
+	if err := run.WriteFile(out.Dir, run.CucumberFile, []byte(redact.ForHere(p.hasWord).Text(report.String()))); err != nil {
 		return err
 	}
 	return p.judge(ctx)
 }
 
-// says reports whether the feature has a word.
-func (p *playing) says(word string) bool {
+// hasWord reports whether the feature has a word.
+func (p *playing) hasWord(word string) bool {
 	text, err := fs.ReadFile(p.Features, p.Record.Feature)
-	return err == nil && scenarios.Has(text, word)
+	return err == nil && scenarios.ContainsWord(text, word)
 }
 
 // rig is what the scenario runs on; what comes of it is noted.
@@ -131,6 +131,6 @@ func (p *playing) judge(ctx context.Context) error {
 // suite is godog's, of the record's scenario only.
 func (r Request) suite() (godog.TestSuite, error) {
 	path, tags := r.Record.Scenario()
-	features, err := r.Record.Within(r.Features)
+	features, err := r.Record.FeatureFS(r.Features)
 	return godog.TestSuite{Options: &godog.Options{FS: features, Paths: []string{path}, Tags: tags}}, err
 }

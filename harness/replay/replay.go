@@ -99,7 +99,7 @@ func Run(ctx context.Context, r Request) (Result, error) {
 // XML has what readers with a schema refuse, and of a failure that shows as the
 // catalogue promises it makes a failed test.
 func saveJUnit(ctx context.Context, dir string, record scenarios.Record) error {
-	described, err := summary.Run(ctx, dir, scenarios.Of(record), 0)
+	described, err := summary.Run(ctx, dir, scenarios.CatalogueOf(record), 0)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func request(t *testing.T) (replay.Request, string) {
 
 func gone(t *testing.T, tmp string) {
 	t.Helper()
-	for _, p := range processtest.Under(tmp) {
+	for _, p := range processtest.ProcessesUnder(tmp) {
 		t.Errorf("left running: %d %s", p.PID, p.Command)
 	}
 	if files, err := os.ReadDir(tmp); err != nil || len(files) > 0 {

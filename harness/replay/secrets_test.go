@@ -141,7 +141,7 @@ func intrude(t *testing.T, w *world.World, tmp string) (check func()) {
 // checkLoopback makes sure that no process of a world can be reached from outside.
 func checkLoopback(t *testing.T, tmp string, atLeast int) {
 	listening := 0
-	for _, p := range processtest.Under(tmp) {
+	for _, p := range processtest.ProcessesUnder(tmp) {
 		addresses, err := processtest.Listening(p.PID)
 		if err != nil {
 			t.Error(err)

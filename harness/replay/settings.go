@@ -48,8 +48,8 @@ type Settings struct {
 	InPlaceOf string
 }
 
-// On returns the settings for another kind of cluster: a simulated one has simulated machines.
-func (s Settings) On(c Cluster) Settings {
+// ForCluster returns the settings for another kind of cluster: a simulated one has simulated machines.
+func (s Settings) ForCluster(c Cluster) Settings {
 	if s.Cluster = c; c != Kind {
 		s.Machines = SimulatedMachines
 	}
@@ -61,7 +61,7 @@ func (s Settings) Rig(target builds.Target, dir string) sentences.Rig {
 	w := s.World
 	w.Out, w.Kubernetes, w.Plain, w.Start = dir, s.Kubernetes.Bin(), !s.Kubernetes.Virtual(), s.Cluster.start()
 	w.ControlPlane, w.Version = s.ControlPlane.Folder, s.ControlPlane.Version
-	return sentences.Rig{World: w, Machines: s.Machines.make(), Target: target, Order: s.Order, With: s.With}
+	return sentences.Rig{World: w, Machines: s.Machines.factory(), Target: target, Order: s.Order, With: s.With}
 }
 
 // staleOf returns those builds of a replay whose source has changed.

@@ -76,7 +76,7 @@ func Recheck(ctx context.Context, dir string, recordOf Records) (Rechecked, erro
 	}
 	checked := Rechecked{Run: r, Expected: Expects(r.Target, record.Expected(r.Target.Ref.String()))}
 	var late history.Lateness
-	checked.Doubts, err = r.Read(ctx, dir, nil, late.Take)
+	checked.Doubts, err = r.Read(ctx, dir, nil, late.Add)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Rechecked{}, fmt.Errorf("%s has no %s: the run cannot be judged again", dir, HistoryFile)
 	}

@@ -35,14 +35,14 @@ func (w *World) StartCluster(ctx context.Context, name string) (*Cluster, error)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of cluster %q: %w", name, err)
 	}
-	c, err := w.startCluster(ctx, name, dir, Wishes{})
+	c, err := w.startCluster(ctx, name, dir, ClusterOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("cluster %q: %w", name, err)
 	}
 	return c, nil
 }
 
-func (w *World) startCluster(ctx context.Context, name, dir string, wishes Wishes) (*Cluster, error) {
+func (w *World) startCluster(ctx context.Context, name, dir string, wishes ClusterOptions) (*Cluster, error) {
 	c := &Cluster{world: w, name: name}
 	start := w.cfg.Start
 	if start == nil {
@@ -85,7 +85,7 @@ func (c *Cluster) patient(user *rest.Config) *rest.Config {
 func (c *Cluster) Plane() ControlPlane { return c.plane }
 
 // Reach lets kube-apiserver reach what serves on a port of loopback until forget is called:
-// as a webhook, and in a world with Wishes.Kubelets under any address of a node.
+// as a webhook, and in a world with ClusterOptions.Kubelets under any address of a node.
 func (c *Cluster) Reach(port int) (forget func()) { return c.plane.Reach(port) }
 
 // Kubeconfig writes a kubeconfig file for a new identity, readable by us only,

@@ -71,7 +71,7 @@ func (c *local) controller(name string, flags []string) (component, error) {
 	return component{Spec: process.Spec{
 		Name: c.program(name),
 		Path: path, Launch: launch,
-		Env: w.inside([]string{fewerCollections, fewerProcessors}),
+		Env: w.isolatedEnvironment([]string{fewerCollections, fewerProcessors}),
 		Args: append(flags,
 			"--kubeconfig="+kubeconfig,
 			"--authentication-kubeconfig="+kubeconfig,
@@ -135,9 +135,9 @@ type component struct {
 // while anybody works.
 func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process.Process, error) {
 	if spec.Elsewhere != nil {
-		spec.Env = w.elsewhere(spec.Env)
+		spec.Env = w.ownFilesEnvironment(spec.Env)
 	} else {
-		spec.Env = w.inside(spec.Env)
+		spec.Env = w.isolatedEnvironment(spec.Env)
 	}
 	own, race := spec.Lines, races(w.history, spec.Name)
 	spec.Lines = func(line []byte) {

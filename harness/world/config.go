@@ -16,7 +16,7 @@ type Config struct {
 	// Out is the run's folder, which must exist: history.ndjson and logs/ go there.
 	Out string
 	// Wishes are for the world's own cluster.
-	Wishes
+	ClusterOptions
 	// Start is how clusters start, in real time only. Nil means as programs on loopback,
 	// which Kubernetes, ControlPlane and ClientQPS are for.
 	Start StartControlPlane

@@ -23,14 +23,14 @@ func (w *World) environment(own ...string) []string {
 	})
 }
 
-// inside is the environment of a program that may reach nothing outside the world.
-func (w *World) inside(own []string) []string {
+// isolatedEnvironment is the environment of a program that may reach nothing outside the world.
+func (w *World) isolatedEnvironment(own []string) []string {
 	return append(w.environment(own...), w.egress.Env()...)
 }
 
-// elsewhere is the environment of one that has files of its own, and so its own PATH and HOME.
+// ownFilesEnvironment is the environment of one that has files of its own, and so its own PATH and HOME.
 // It has no clock's page.
-func (w *World) elsewhere(own []string) []string {
+func (w *World) ownFilesEnvironment(own []string) []string {
 	return slices.Concat(own, []string{"TZ=UTC"}, w.egress.Env())
 }
 

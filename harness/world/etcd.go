@@ -44,7 +44,7 @@ func (c *local) etcd() (component, error) {
 		Name: c.program("etcd"),
 		Path: path, Launch: launch,
 		Dir: c.Dir,
-		Env: w.inside([]string{fewerCollections, fewerProcessors}),
+		Env: w.isolatedEnvironment([]string{fewerCollections, fewerProcessors}),
 		Args: []string{
 			"--data-dir=" + data,
 			// mutant: etcd listens on a port

@@ -52,7 +52,7 @@ func (w *World) StartProgram(ctx context.Context, spec process.Spec) (*process.P
 	w.driver.Hold()
 	defer w.driver.Release()
 	spec.Log = w.LogFile(spec.Name)
-	spec.Env = w.inside(spec.Env)
+	spec.Env = w.isolatedEnvironment(spec.Env)
 	spec.Env = w.forGuests(spec)
 	p, err := process.Start(ctx, spec)
 	if err != nil {
@@ -143,7 +143,7 @@ func (w *World) awaitClock(ctx context.Context, p *process.Process) error {
 // ClientCA is the CA that clients' certificates are of, as kubelets have it in a file. It
 // is an error in a world that kubelets cannot join.
 func (w *World) ClientCA() ([]byte, error) {
-	if !w.cfg.Wishes.Kubelets {
+	if !w.cfg.ClusterOptions.Kubelets {
 		return nil, errors.New("no kubelet can join this world: want Wishes.Kubelets")
 	}
 	return w.plane.ClientCA()

@@ -18,7 +18,7 @@ type ControlPlane interface {
 	// ClientCA is the CA that clients' certificates are of, PEM.
 	ClientCA() ([]byte, error)
 	// Reach lets kube-apiserver reach what serves on a port of our loopback until forget is
-	// called: under 127.0.0.1, and with Wishes.Kubelets under any address of a node.
+	// called: under 127.0.0.1, and with ClusterOptions.Kubelets under any address of a node.
 	Reach(port int) (forget func())
 }
 
@@ -37,12 +37,12 @@ type Site struct {
 	// history. No call is older than the time at which its line is written here.
 	Calls io.Writer
 	// Wishes are the scenario's.
-	Wishes Wishes
+	Wishes ClusterOptions
 }
 
-// Wishes are what a scenario wants of its cluster. One that a control plane cannot
+// ClusterOptions are what a scenario wants of its cluster. One that a control plane cannot
 // fulfil is an error of its start.
-type Wishes struct {
+type ClusterOptions struct {
 	// APIServer are flags for kube-apiserver, without dashes:
 	// {"disable-admission-plugins": {"DefaultTolerationSeconds"}}.
 	APIServer map[string][]string

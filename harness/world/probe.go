@@ -34,7 +34,7 @@ func (w *World) Probe(name string, every time.Duration, failures int) {
 				continue
 			}
 			failed = 0
-			if w.End(ctx, name, false) != nil {
+			if w.StopProgram(ctx, name, false) != nil {
 				continue // another call was faster
 			}
 			if err := w.StartAgain(ctx, name); err != nil {

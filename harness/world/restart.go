@@ -17,10 +17,10 @@ import (
 // killed: the terminationGracePeriodSeconds that pods have by default.
 const termination = 30 * time.Second
 
-// End ends a program of the world as a user does: by SIGKILL at once, or by SIGTERM as
+// StopProgram ends a program of the world as a user does: by SIGKILL at once, or by SIGTERM as
 // a kubelet does. The history says so, and it is no death. It returns when the program
 // is gone.
-func (w *World) End(ctx context.Context, name string, kill bool) error {
+func (w *World) StopProgram(ctx context.Context, name string, kill bool) error {
 	verb := history.Stopped
 	if kill {
 		verb = history.Killed
@@ -76,7 +76,7 @@ func (w *World) StartAgain(ctx context.Context, name string) error {
 
 // Replace ends a program as a kubelet does, and starts another release of it in its place as StartComponent does.
 func (w *World) Replace(ctx context.Context, spec process.Spec) error {
-	if err := w.End(ctx, spec.Name, false); err != nil {
+	if err := w.StopProgram(ctx, spec.Name, false); err != nil {
 		return err
 	}
 	w.recordEvent(history.Started, spec.Name) // before: what it does is after it

@@ -166,7 +166,7 @@ func (w *World) startHistory(context.Context) (err error) {
 
 // startFirst starts the world's own cluster.
 func (w *World) startFirst(ctx context.Context) (err error) {
-	w.Cluster, err = w.startCluster(ctx, "", w.tmp, w.cfg.Wishes)
+	w.Cluster, err = w.startCluster(ctx, "", w.tmp, w.cfg.ClusterOptions)
 	return err
 }
 

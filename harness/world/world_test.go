@@ -45,7 +45,7 @@ func newTraces(t *testing.T) traces {
 	return traces{dir}
 }
 
-func (l traces) processes() []processtest.Process { return processtest.Under(l.dir) }
+func (l traces) processes() []processtest.Process { return processtest.ProcessesUnder(l.dir) }
 
 // gone makes sure that nothing is left.
 func (l traces) gone(t *testing.T) {

@@ -77,7 +77,7 @@ func add(ctx context.Context, archive *tar.Writer, file, name string) error {
 // leads elsewhere or comes twice, or one that is larger than a bundle can be, is
 // refused, and what was unpacked until then stays in dir, as when ctx ends.
 func Unpack(ctx context.Context, r io.Reader, dir string) error {
-	compressed, err := gzip.NewReader(strict.While(ctx, r))
+	compressed, err := gzip.NewReader(strict.WithContext(ctx, r))
 	if err != nil {
 		return fmt.Errorf("no bundle of runs: %w", err)
 	}

@@ -77,8 +77,8 @@ func OnKubernetes(target, version string) string {
 	return target + onKubernetes + version
 }
 
-// elsewhere are the other versions of Kubernetes on which a scenario and a target have a run.
-func (m *Matrix) elsewhere(scenario, target string) (cells []Cell) {
+// otherKubernetes are the other versions of Kubernetes on which a scenario and a target have a run.
+func (m *Matrix) otherKubernetes(scenario, target string) (cells []Cell) {
 	for _, c := range m.Cells {
 		if c.Scenario == scenario && strings.HasPrefix(c.Target, target+onKubernetes) {
 			cells = append(cells, c)
@@ -158,9 +158,9 @@ func (m *Matrix) Filter(f Filter) {
 	})
 }
 
-// Of is the part of a matrix that another has cells of as well, for Since: a matrix
+// Intersect is the part of a matrix that another has cells of as well, for MarkChanges: a matrix
 // of a few runs says nothing of all others.
-func (m *Matrix) Of(other *Matrix) *Matrix {
+func (m *Matrix) Intersect(other *Matrix) *Matrix {
 	part := *m
 	part.Cells = slices.DeleteFunc(slices.Clone(m.Cells), func(c Cell) bool { return other.At(c.Scenario, c.Target) == nil })
 	return &part
@@ -195,8 +195,8 @@ func Read(r io.Reader) (*Matrix, error) {
 	return &m, nil
 }
 
-// Since notes what has changed since an older matrix.
-func (m *Matrix) Since(old *Matrix) {
+// MarkChanges notes what has changed since an older matrix.
+func (m *Matrix) MarkChanges(old *Matrix) {
 	m.Changes = nil
 	for _, c := range m.Cells {
 		before := old.At(c.Scenario, c.Target)

@@ -59,7 +59,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestGolden(t *testing.T) {
 	m := example()
-	m.Since(matrix.New(day, nil, []matrix.Cell{{Scenario: "a-1-x", Target: "k@v2", Expected: "healthy", Verdict: "healthy"}, {Scenario: "gone", Target: "k@v1", Verdict: "healthy"}}))
+	m.MarkChanges(matrix.New(day, nil, []matrix.Cell{{Scenario: "a-1-x", Target: "k@v2", Expected: "healthy", Verdict: "healthy"}, {Scenario: "gone", Target: "k@v1", Verdict: "healthy"}}))
 	m.Skipped = []matrix.Skip{{Scenario: "b-2-y", Target: "k@v1", Reason: `k@v1 is not in the store "><script>alert(1)</script>`}}
 	for _, format := range []string{"html", "md", "json"} {
 		var out bytes.Buffer
@@ -147,11 +147,11 @@ func TestChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Since(old); len(m.Changes) != 0 {
+	if m.MarkChanges(old); len(m.Changes) != 0 {
 		t.Errorf("since itself: %q", m.Changes)
 	}
 	old.Cells[0].Verdict = "healthy"
-	if m.Since(old); len(m.Changes) != 1 || m.Changes[0] != "a-1-x on k@v1 was healthy and is reproduced" {
+	if m.MarkChanges(old); len(m.Changes) != 1 || m.Changes[0] != "a-1-x on k@v1 was healthy and is reproduced" {
 		t.Errorf("changes %q", m.Changes)
 	}
 	for _, text := range []string{"", "[]", `{"a":1}`} {

@@ -75,7 +75,7 @@ func (m *Matrix) sides(s Scenario) (sides map[string][]string, last *Cell) {
 		case c.Verdict != promise.Expected:
 			text += fmt.Sprintf(" (last: %s)", word(wording.Markdown(c.Verdict)))
 		}
-		for _, other := range m.elsewhere(s.ID, promise.Target) {
+		for _, other := range m.otherKubernetes(s.ID, promise.Target) {
 			seen := ""
 			if other.Verdict != promise.Expected {
 				seen = ": " + word(wording.Markdown(other.Verdict))

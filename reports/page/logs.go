@@ -27,7 +27,7 @@ type Log struct {
 
 // Logs opens the logs in a folder, those of links left out, as the redactor lets them
 // through, as long as ctx lasts. Words of says stay. Close them all with the function, which is never nil.
-func Logs(ctx context.Context, folder string, says redact.Says) ([]Log, func()) {
+func Logs(ctx context.Context, folder string, says redact.HasWord) ([]Log, func()) {
 	var logs []Log
 	var files []*os.File
 	root, err := os.OpenRoot(filepath.Dir(folder)) // no link leads out of it
@@ -45,7 +45,7 @@ func Logs(ctx context.Context, folder string, says redact.Says) ([]Log, func()) 
 			continue
 		}
 		files = append(files, file)
-		text := redact.ForHere(says).Reader(strict.While(ctx, file))
+		text := redact.ForHere(says).Reader(strict.WithContext(ctx, file))
 		logs = append(logs, Log{Name: strings.TrimSuffix(filepath.Base(path), ".log"), Text: text})
 	}
 	return logs, func() {

@@ -10,8 +10,8 @@ type following struct {
 	left  int  // lines that it may still have
 }
 
-// take takes in a line. Of one that is a secret's, whole, it returns what is left of it.
-func (f *following) take(line []byte) (rest []byte, whole bool) {
+// add takes in a line. Of one that is a secret's, whole, it returns what is left of it.
+func (f *following) add(line []byte) (rest []byte, whole bool) {
 	text := bytes.TrimLeft(line, " ")
 	indent := len(line) - len(text)
 	if f.deep > 0 && f.left > 0 && (len(bytes.TrimSpace(text)) == 0 || indent >= f.deep) {

@@ -17,8 +17,8 @@ type Machine struct {
 	Environment      []string // of which secrets are removed
 }
 
-// Here is this machine.
-func Here() (m Machine) {
+// ThisMachine is this machine.
+func ThisMachine() (m Machine) {
 	m.Home, _ = os.UserHomeDir() // what is not known is in no text
 	m.Host, _ = os.Hostname()
 	if u, err := user.Current(); err == nil {
@@ -29,15 +29,15 @@ func Here() (m Machine) {
 }
 
 // ForHere is a Redactor for this machine, see Machine.Redactor.
-func ForHere(says ...Says) *Redactor { return Here().Redactor(says...) }
+func ForHere(says ...HasWord) *Redactor { return ThisMachine().Redactor(says...) }
 
-// Says reports whether a text that is nothing to hide, such as a scenario, has a word.
-type Says func(word string) bool
+// HasWord reports whether a text that is nothing to hide, such as a scenario, has a word.
+type HasWord func(word string) bool
 
 // Redactor is one that knows the machine, its user, and the secrets in the environment. The machine's name and the
 // user's stay where they are words of Kubernetes, of nodestorm or of what says has: such a name identifies no one in
 // particular, and a run in which it is replaced is another.
-func (m Machine) Redactor(says ...Says) *Redactor {
+func (m Machine) Redactor(says ...HasWord) *Redactor {
 	r := &Redactor{Texts: map[string]string{}, about: map[string]string{}}
 	for _, pair := range m.Environment {
 		for _, secret := range Secrets([]string{pair}) {
@@ -73,16 +73,16 @@ var isWord = sync.OnceValue(func() map[string]bool {
 })
 
 // known reports whether a name is a word that stays.
-func known(name string, says []Says) bool {
+func known(name string, says []HasWord) bool {
 	// mutant: a user's name is no word
-	return isWord()[name] || slices.ContainsFunc(says, func(has Says) bool { return has(name) })
+	return isWord()[name] || slices.ContainsFunc(says, func(has HasWord) bool { return has(name) })
 }
 
 // Replaced is what was replaced of the machine and its user, in the words of people.
 func (r *Redactor) Replaced() []string { return slices.Sorted(maps.Keys(r.met)) }
 
-// meets notes that a text was replaced.
-func (r *Redactor) meets(text string) {
+// noteReplaced notes that a text was replaced.
+func (r *Redactor) noteReplaced(text string) {
 	what := r.about[text]
 	if what == "" || r.met[what] {
 		return

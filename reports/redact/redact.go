@@ -110,7 +110,7 @@ func (r *Redactor) Line(line []byte) []byte {
 		}
 		return nil
 	}
-	line, whole := r.lines.take(line)
+	line, whole := r.lines.add(line)
 	if whole {
 		if len(line) > 0 || r.lines.left == maxKey-1 { // a text of many lines is one
 			r.Count++
@@ -143,7 +143,7 @@ func (r *Redactor) Line(line []byte) []byte {
 	for _, text := range r.texts() {
 		if bytes.Contains(line, []byte(text)) {
 			line = bytes.ReplaceAll(line, []byte(text), []byte(r.Texts[text]))
-			r.meets(text)
+			r.noteReplaced(text)
 		}
 	}
 	return r.withoutUser(line)
@@ -174,7 +174,7 @@ func (r *Redactor) withoutUser(line []byte) []byte {
 			clean = append(clean, r.User...)
 		} else {
 			clean = append(clean, "user"...)
-			r.meets(r.User)
+			r.noteReplaced(r.User)
 		}
 		from = end
 	}
@@ -230,8 +230,8 @@ func (r *Redactor) strings(value any) any {
 	return value
 }
 
-// Through gives w what write writes, without its credentials.
-func (r *Redactor) Through(w io.Writer, write func(io.Writer) error) error {
+// CopyFrom gives w what write writes, without its credentials.
+func (r *Redactor) CopyFrom(w io.Writer, write func(io.Writer) error) error {
 	from, to := io.Pipe()
 	go func() { to.CloseWithError(write(to)) }()
 	err := r.Copy(w, from)

@@ -75,9 +75,9 @@ func (c *counts) see(l *life, t time.Duration) {
 	}
 }
 
-// gone is the end of a life that is known afterwards only; t may be earlier than
+// endLate is the end of a life that is known afterwards only; t may be earlier than
 // what was seen last.
-func (c *counts) gone(l *life, t time.Duration) {
+func (c *counts) endLate(l *life, t time.Duration) {
 	l.gone = true
 	c.see(l, t)
 }

@@ -53,7 +53,7 @@ func (w *walk) decide(i uint32, kind Kind, f facts) {
 		w.decided(i, fmt.Sprintf("scale %s %s to %.0f", vocabulary.Kind(kind.Resource), w.s.Objects[e.Object].Name, f.size), kind.Code)
 		return
 	}
-	of := vocabulary.Of(kind.Resource)
+	of := vocabulary.ResourceNamed(kind.Resource)
 	what := of.Word
 	if !ours || !of.Decided || e.Object == 0 || verb != "create" && verb != "delete" {
 		return
@@ -83,7 +83,7 @@ func (w *walk) install(i uint32, kind Kind, f facts) {
 
 // scales reports whether a call changes how many machines a group shall have.
 func scales(kind Kind) bool {
-	return history.Source(kind.Source) == history.API && vocabulary.Of(kind.Resource).Sized && kind.Subresource == "scale" &&
+	return history.Source(kind.Source) == history.API && vocabulary.ResourceNamed(kind.Resource).Sized && kind.Subresource == "scale" &&
 		(kind.Verb == "update" || kind.Verb == "patch")
 }
 
@@ -141,7 +141,7 @@ func FirstDifference(a, b Course) int {
 				return i
 			}
 		// mutant: what one side does after the other has ended is a difference
-		case i >= len(a.Decisions) && b.after(i) > a.rest(), i >= len(b.Decisions) && a.after(i) > b.rest():
+		case i >= len(a.Decisions) && b.sincePrevious(i) > a.rest(), i >= len(b.Decisions) && a.sincePrevious(i) > b.rest():
 			return -1
 		default:
 			return i
@@ -150,8 +150,8 @@ func FirstDifference(a, b Course) int {
 	return -1
 }
 
-// after is how long after the decision before it the i-th came; of the first it is no time.
-func (c Course) after(i int) time.Duration {
+// sincePrevious is how long after the decision before it the i-th came; of the first it is no time.
+func (c Course) sincePrevious(i int) time.Duration {
 	if i == 0 {
 		return 0
 	}

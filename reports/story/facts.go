@@ -48,7 +48,7 @@ func paceOf(d history.Detail) *pace {
 	return &pace{time.Duration(seconds * float64(time.Second)), factor, lag}
 }
 
-func (f facts) none() bool { return f == facts{} }
+func (f facts) isZero() bool { return f == facts{} }
 
 // phases of a NodeClaim, the furthest first: their conditions.
 var phases = []string{"Initialized", "Registered", "Launched"}

@@ -94,7 +94,7 @@ func (l *links) lived(i uint32, e *Event, kind Kind, f facts) {
 			name := l.s.Objects[e.Object].Name
 			l.machines[name] = e.Object
 			for group := range prefixes(name) { // a MachineDeployment's Machines begin with its name
-				l.made(group, e.Object, i)
+				l.linkMachine(group, e.Object, i)
 			}
 		}
 		if f.node != "" {
@@ -144,7 +144,7 @@ func (l *links) called(i uint32, e *Event, kind Kind, f facts) {
 		}
 	}
 	if kind.Resource == vocabulary.Servers && strings.HasPrefix(kind.Verb, "POST") {
-		l.made(f.group, e.Object, i)
+		l.linkMachine(f.group, e.Object, i)
 		for _, pod := range l.batch {
 			l.link(pod, e.Object, "made room for", i)
 		}
@@ -197,9 +197,9 @@ func (l *links) planned(i uint32, e *Event, f facts) {
 	l.plans[group[strings.LastIndexByte(group, '/')+1:]] = p
 }
 
-// made links a machine, or the call for it, to the plan of its group and that to
+// linkMachine links a machine, or the call for it, to the plan of its group and that to
 // its pods. Plans of which nothing came are linked to nothing.
-func (l *links) made(group string, machine uint32, event uint32) {
+func (l *links) linkMachine(group string, machine uint32, event uint32) {
 	p := l.plans[group]
 	if p == nil {
 		return

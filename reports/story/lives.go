@@ -114,7 +114,7 @@ func (w *walk) event(i uint32) {
 			w.decide(i, kind, f)
 			return
 		}
-		if f.sized && vocabulary.Of(kind.Resource).Sized {
+		if f.sized && vocabulary.ResourceNamed(kind.Resource).Sized {
 			w.counts.resize(e.Object, e.Virtual, f.size)
 		}
 		w.object(i, kind, f)
@@ -125,7 +125,7 @@ func (w *walk) event(i uint32) {
 // object lives on by what an event says of it.
 func (w *walk) object(i uint32, kind Kind, f facts) {
 	e := &w.s.Events[i]
-	group := vocabulary.Of(kind.Resource).Group
+	group := vocabulary.ResourceNamed(kind.Resource).Group
 	called := history.Source(kind.Source) == history.Cloud && kind.Code != 0 // which says nothing of what became of it
 	if e.Object == 0 || group == "" || called {
 		w.links.called(i, e, kind, f)
@@ -160,8 +160,8 @@ func (w *walk) object(i uint32, kind Kind, f facts) {
 	w.links.lived(i, e, kind, f)
 }
 
-// become begins a new state at t, unless it is that already.
-func (l *life) become(t time.Duration, tone Tone, label string, event uint32) {
+// enterState begins a new state at t, unless it is that already.
+func (l *life) enterState(t time.Duration, tone Tone, label string, event uint32) {
 	l.Spans = push(l.Spans, t, tone, label, event)
 }
 
@@ -187,10 +187,10 @@ func (l *life) node(i uint32, t time.Duration, kind Kind, f facts) {
 	switch {
 	case fromAPI && kind.Verb == "delete":
 		l.dying = true
-		l.become(t, Ending, "deleting", i)
+		l.enterState(t, Ending, "deleting", i)
 		return
 	case !fromAPI && kind.Verb == "deleted":
-		l.end(t)
+		l.finish(t)
 		return
 	case !fromAPI && kind.Verb == "register":
 		l.born = true
@@ -216,13 +216,13 @@ func (l *life) node(i uint32, t time.Duration, kind Kind, f facts) {
 	switch {
 	case l.ready == "True":
 		l.wasReady = true
-		l.become(t, Good, "Ready", i)
+		l.enterState(t, Good, "Ready", i)
 	case l.ready == "Unknown":
-		l.become(t, Wrong, "Unknown", i)
+		l.enterState(t, Wrong, "Unknown", i)
 	case l.wasReady:
-		l.become(t, Wrong, "NotReady", i)
+		l.enterState(t, Wrong, "NotReady", i)
 	case l.born:
-		l.become(t, Waiting, "NotReady", i)
+		l.enterState(t, Waiting, "NotReady", i)
 	}
 }
 
@@ -230,25 +230,25 @@ func (l *life) pod(i uint32, t time.Duration, kind Kind, f facts) {
 	switch {
 	case kind.Verb == "delete":
 		l.dying = true
-		l.become(t, Ending, "deleting", i)
+		l.enterState(t, Ending, "deleting", i)
 	case kind.Verb == "create" && kind.Subresource == "binding":
 		l.born, l.bound = true, true
-		l.become(t, Neutral, "bound to "+f.node, i)
+		l.enterState(t, Neutral, "bound to "+f.node, i)
 	case kind.Verb == "create" && kind.Subresource == "":
 		l.born = true
-		l.become(t, Waiting, "pending", i)
+		l.enterState(t, Waiting, "pending", i)
 	case kind.Verb == "patch" && f.reason == "Unschedulable" && !l.bound:
-		l.become(t, Waiting, "unschedulable", i)
+		l.enterState(t, Waiting, "unschedulable", i)
 	case kind.Verb == "running":
 		l.born, l.bound, l.running = true, true, true
-		l.become(t, Good, "running on "+f.node, i)
+		l.enterState(t, Good, "running on "+f.node, i)
 	case kind.Verb == "waiting":
-		l.become(t, Waiting, "waiting: "+f.reason, i)
+		l.enterState(t, Waiting, "waiting: "+f.reason, i)
 	case kind.Verb == "terminated":
 		l.running = false
-		l.become(t, Ending, "terminated", i)
+		l.enterState(t, Ending, "terminated", i)
 		if l.dying {
-			l.end(t)
+			l.finish(t)
 		}
 	}
 }
@@ -257,11 +257,11 @@ func (l *life) claim(i uint32, t time.Duration, kind Kind, f facts) {
 	switch kind.Verb {
 	case "delete":
 		l.dying = true
-		l.become(t, Ending, "deleting", i)
+		l.enterState(t, Ending, "deleting", i)
 		return
 	case "create":
 		l.born = true
-		l.become(t, Waiting, "created", i)
+		l.enterState(t, Waiting, "created", i)
 	}
 	if f.phase != "" && f.phase != l.phase && !l.dying {
 		l.phase, l.born = f.phase, true
@@ -269,7 +269,7 @@ func (l *life) claim(i uint32, t time.Duration, kind Kind, f facts) {
 		if f.phase == "Initialized" {
 			tone = Good
 		}
-		l.become(t, tone, strings.ToLower(f.phase), i)
+		l.enterState(t, tone, strings.ToLower(f.phase), i)
 	}
 }
 
@@ -277,22 +277,22 @@ func (l *life) instance(i uint32, t time.Duration, kind Kind, f facts) {
 	switch kind.Verb {
 	case "created":
 		l.born = true
-		l.become(t, Waiting, "creating", i)
+		l.enterState(t, Waiting, "creating", i)
 	case "running":
 		l.born = true
-		l.become(t, Good, "running", i)
+		l.enterState(t, Good, "running", i)
 	case "off", "failed":
-		l.become(t, Wrong, kind.Verb, i)
+		l.enterState(t, Wrong, kind.Verb, i)
 	case "deleted":
-		l.end(t)
+		l.finish(t)
 	default:
 		if history.Source(kind.Source) == history.Cloud {
-			l.become(t, Waiting, kind.Verb, i)
+			l.enterState(t, Waiting, kind.Verb, i)
 		}
 	}
 }
 
-func (l *life) end(t time.Duration) {
+func (l *life) finish(t time.Duration) {
 	l.gone = true
 	l.Spans = push(l.Spans, t, Neutral, "", 0)
 	l.Under = push(l.Under, t, Neutral, "", 0)
@@ -337,14 +337,14 @@ func (w *walk) fault(i uint32, kind Kind, f facts) {
 	l.lastSeen = e.Virtual
 	switch kind.Verb {
 	case "armed":
-		l.become(e.Virtual, Waiting, "armed", i)
+		l.enterState(e.Virtual, Waiting, "armed", i)
 	case "matched": // "effective" says more, and comes once
 	case "effective":
-		l.become(e.Virtual, Wrong, "effective", i)
+		l.enterState(e.Virtual, Wrong, "effective", i)
 	case "cleared":
-		l.end(e.Virtual)
+		l.finish(e.Virtual)
 	default:
-		l.become(e.Virtual, Neutral, kind.Verb, i)
+		l.enterState(e.Virtual, Neutral, kind.Verb, i)
 	}
 }
 
@@ -362,7 +362,7 @@ func (w *walk) finish() {
 		if l.dying && !l.gone {
 			// A finalizer's removal is the last that is heard of what was deleted.
 			end = l.lastSeen
-			w.counts.gone(l, end)
+			w.counts.endLate(l, end)
 		}
 		closeAt(l.Spans, end)
 		closeAt(l.Under, end)

@@ -113,7 +113,7 @@ func NewBuilder(run Run) *Builder {
 
 // Add takes a record. It keeps nothing of it but copies.
 func (b *Builder) Add(r history.Record) {
-	b.meter.Take(r)
+	b.meter.Add(r)
 	kind := Kind{Source: b.text(string(r.Source)), Verb: b.text(r.Verb), Actor: b.text(r.Actor), Code: r.Code,
 		Resource: b.text(r.Object.Resource)}
 	kind.Subresource = b.text(r.Detail.Text("subresource"))
@@ -130,7 +130,7 @@ func (b *Builder) Add(r history.Record) {
 	}
 	e.Object = b.object(Object{r.Object.Resource, r.Object.Namespace, r.Object.Name})
 	e.Detail = b.detail(r.Detail)
-	if f := factsOf(r, b.text); !f.none() {
+	if f := factsOf(r, b.text); !f.isZero() {
 		e.facts = uint32(len(b.facts))
 		b.facts = append(b.facts, f)
 	}
@@ -248,7 +248,7 @@ func (b *Builder) Story() *Story {
 	}
 	b.live()
 	s.Curves = slices.Concat(s.Curves, b.measured(), b.rounds(), b.pace())
-	s.Run.Measures = b.meter.Until(b.meter.Last())
+	s.Run.Measures = b.meter.ValuesAt(b.meter.Last())
 	b.kinds, b.objects, b.details, b.texts, b.facts = nil, nil, nil, nil, nil
 	return s
 }

@@ -115,7 +115,7 @@ func write(w io.Writer, as Style, rows []Row) error {
 		return err
 	}
 	var b strings.Builder
-	own(&b, rows)
+	writeOwnBuilds(&b, rows)
 	for _, r := range rows {
 		if r.Outcome == fine || r.Run == "" {
 			continue
@@ -133,8 +133,8 @@ func write(w io.Writer, as Style, rows []Row) error {
 	return err
 }
 
-// own says which targets are none of the releases that they are called after.
-func own(b *strings.Builder, rows []Row) {
+// writeOwnBuilds says which targets are none of the releases that they are called after.
+func writeOwnBuilds(b *strings.Builder, rows []Row) {
 	var seen []string
 	for _, r := range rows {
 		text := fmt.Sprintf("\n* %s is called so and is no build of that release: %s\n", wording.Clean(r.Target), wording.Clean(r.Own))

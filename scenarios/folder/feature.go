@@ -32,7 +32,7 @@ func (f *Folder) readFeature(fsys fs.FS, name string, text []byte) {
 	base := slug(strings.TrimSuffix(path.Base(name), featureSuffix))
 	for _, pickle := range pickles {
 		line := lines[pickle.AstNodeIds[0]]
-		s, of := scenarios.Scenario{Name: pickle.Name, File: f.file(name), Line: line}, made{files: []string{name}}
+		s, of := scenarios.Scenario{Name: pickle.Name, File: f.file(name), Line: line}, parts{files: []string{name}}
 		row, isRow := rows[pickle.AstNodeIds[len(pickle.AstNodeIds)-1]]
 		if isRow {
 			s.Line, of.isRow = row.line, true
@@ -58,7 +58,7 @@ func (f *Folder) readFeature(fsys fs.FS, name string, text []byte) {
 		}
 		s.Record = scenarios.Unrecorded(strings.Trim(id[:min(len(id), 80)], "-"), "")
 		s.Record.Title, s.Record.Feature = s.Name, path.Join(f.mount, name)
-		s.Record.At(line, row.others)
+		s.Record.SetLine(line, row.others)
 		f.byFile[name] = append(f.byFile[name], len(f.Scenarios))
 		f.Scenarios, f.made = append(f.Scenarios, s), append(f.made, of)
 	}

@@ -46,7 +46,7 @@ type Folder struct {
 	byFile   map[string][]int  // of Scenarios, by the feature's path
 	records  []placed
 	texts    map[string][]byte // of records, by their paths
-	made     []made            // of Scenarios
+	made     []parts           // of Scenarios
 	// invariants are those of all scenarios, and held is their file.
 	invariants []checker.Statement
 	held       *yaml.Node
@@ -60,9 +60,9 @@ type placed struct {
 	at   string // what its fields begin with, of a twin
 }
 
-// made is what a scenario is made of: files of the folder, which are the feature, what its steps
+// parts is what a scenario is made of: files of the folder, which are the feature, what its steps
 // name and its record.
-type made struct {
+type parts struct {
 	isRow bool // of an outline
 	files []string
 }
@@ -107,7 +107,7 @@ func Read(name string) *Folder {
 		return f
 	}
 	defer root.Close()
-	fsys := strict.In(root)
+	fsys := strict.RootFS(root)
 	names := []string{only}
 	if only == "" {
 		names = f.list(fsys)
@@ -123,8 +123,8 @@ func Read(name string) *Folder {
 		f.read(fsys, name)
 	}
 	f.join()
-	f.hold()
-	f.keep()
+	f.assignInvariants()
+	f.assignFiles()
 	return f
 }
 

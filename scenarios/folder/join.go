@@ -14,8 +14,8 @@ import (
 // ids are where each ID is, its file and line.
 type ids map[string]string
 
-// take notes an ID of something in the folder, and reports whether nothing else has it.
-func (f *Folder) take(where ids, id, name string, line int, field string) bool {
+// claimID notes an ID of something in the folder, and reports whether nothing else has it.
+func (f *Folder) claimID(where ids, id, name string, line int, field string) bool {
 	if id == "" {
 		return false
 	}
@@ -33,23 +33,23 @@ func (f *Folder) join() {
 	alone := map[string]bool{} // IDs of records without a scenario
 	for _, r := range f.records {
 		field, line := r.locate("id: ")
-		if f.take(where, r.ID, r.path, line, field) && r.Feature != "" {
-			alone[r.ID] = !f.give(r)
+		if f.claimID(where, r.ID, r.path, line, field) && r.Feature != "" {
+			alone[r.ID] = !f.assignRecord(r)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.byFile)) {
 		for _, i := range f.byFile[name] {
 			// What is reported of a record without a scenario is no other problem.
 			if s := f.Scenarios[i]; s.Record.Bare() && !alone[s.Record.ID] {
-				f.take(where, s.Record.ID, name, s.Line, "")
+				f.claimID(where, s.Record.ID, name, s.Line, "")
 			}
 		}
 	}
 	f.Problems.Sort()
 }
 
-// give gives a record to the scenario with its tag, and reports whether there is one.
-func (f *Folder) give(r placed) bool {
+// assignRecord gives a record to the scenario with its tag, and reports whether there is one.
+func (f *Folder) assignRecord(r placed) bool {
 	field, line := r.locate("feature: ")
 	feature := path.Join(path.Dir(r.path), r.Feature)
 	found := f.byFile[feature]
@@ -77,7 +77,7 @@ func (f *Folder) give(r placed) bool {
 		s.RecordFile = scenarios.File{Path: r.path, Shown: f.file(r.path), Text: f.texts[r.path]}
 		s.Record.NameTwins()
 		s.Record.Feature = path.Join(f.mount, feature)
-		made := &checker.Made{}
+		made := &checker.GivenNames{}
 		f.addMade(made, *s, feature)
 		if err := s.Record.CheckMade(made); err != nil {
 			f.misplaced(r.path, r.node, []error{err}) // a twin's are those of its record
@@ -95,13 +95,13 @@ func (f *Folder) give(r placed) bool {
 }
 
 // addMade adds what a scenario of a feature makes.
-func (f *Folder) addMade(m *checker.Made, s scenarios.Scenario, feature string) {
+func (f *Folder) addMade(m *checker.GivenNames, s scenarios.Scenario, feature string) {
 	scenarios.AddMade(m, s.Pickle(), func(file string) []byte { return f.beside[path.Join(path.Dir(feature), file)] })
 }
 
-// together are the files of a scenario, its feature first, and of those that share its feature
+// filesOf are the files of a scenario, its feature first, and of those that share its feature
 // or record: without them neither could be read.
-func (f *Folder) together(of made) []string {
+func (f *Folder) filesOf(of parts) []string {
 	all := slices.Clone(of.files)
 	for i := 0; i < len(all); i++ {
 		if _, shared := f.beside[all[i]]; shared {
@@ -117,11 +117,11 @@ func (f *Folder) together(of made) []string {
 	return all
 }
 
-// keep gives the scenarios the files that they are made of, by their paths below the folder
+// assignFiles gives the scenarios the files that they are made of, by their paths below the folder
 // that has them all, and the folder what a catalogue asks of it.
-func (f *Folder) keep() {
+func (f *Folder) assignFiles() {
 	for i, of := range f.made {
-		all := f.together(of)
+		all := f.filesOf(of)
 		above := path.Dir(all[0])
 		for _, name := range all {
 			for above != "." && !strings.HasPrefix(name, above+"/") {

@@ -46,7 +46,7 @@ func (f *Folder) readRecord(name string, text []byte) {
 	if node == nil {
 		return
 	}
-	list, more := file.Own()
+	list, more := file.Records()
 	f.misplaced(name, node, append(wrong, more...))
 	for i, r := range list {
 		f.records = append(f.records, placed{r, name, node, scenarios.Place(i)})
@@ -67,9 +67,9 @@ func (f *Folder) readInvariants(name string, text []byte) {
 	f.invariants, f.held, f.texts[name] = file.Invariants, node, text
 }
 
-// hold gives the folder's invariants to its scenarios, which are about what any of them makes.
-func (f *Folder) hold() {
-	made := &checker.Made{}
+// assignInvariants gives the folder's invariants to its scenarios, which are about what any of them makes.
+func (f *Folder) assignInvariants() {
+	made := &checker.GivenNames{}
 	for i, s := range f.Scenarios {
 		f.addMade(made, s, f.made[i].files[0])
 	}

@@ -28,7 +28,7 @@ func arm(t *testing.T, name string, seed uint64, plan fault.Plan) (*armed, *test
 	clk := testclock.NewFakeClock(time.Unix(0, 0))
 	log := history.New(time.Time{}, clk)
 	r := fault.Recorder{History: log, Seed: seed}
-	return &armed{Life: r.Arm(name, "breaks", plan, clk.Now(), fault.About{Actor: "part"})}, clk, log
+	return &armed{Life: r.Arm(name, "breaks", plan, clk.Now(), fault.RecordDetails{Actor: "part"})}, clk, log
 }
 
 // acts says on which of n occasions, a second apart, a fault acts.
@@ -36,7 +36,7 @@ func acts(t *testing.T, name string, seed uint64, plan fault.Plan, n int) (acted
 	t.Helper()
 	a, clk, _ := arm(t, name, seed, plan)
 	for k := range n {
-		if a.Active(clk.Now()) && a.Take() {
+		if a.Active(clk.Now()) && a.Fire() {
 			acted = append(acted, k)
 		}
 		clk.Step(time.Second)
@@ -89,12 +89,12 @@ func TestProbability(t *testing.T) {
 
 func TestLife(t *testing.T) {
 	a, clk, log := arm(t, "f", 1, fault.Plan{At: second, For: second})
-	called := fault.About{Actor: "client", Object: history.Object{Resource: "pods"}, Detail: map[string]any{"call": "get pods"}}
-	if a.Active(clk.Now()) || a.Over(clk.Now()) {
+	called := fault.RecordDetails{Actor: "client", Object: history.Object{Resource: "pods"}, Detail: map[string]any{"call": "get pods"}}
+	if a.Active(clk.Now()) || a.Expired(clk.Now()) {
 		t.Error("it is active or over before its time")
 	}
 	clk.Step(time.Second)
-	if !a.Active(clk.Now()) || !a.Take() {
+	if !a.Active(clk.Now()) || !a.Fire() {
 		t.Error("it does not act in its time")
 	}
 	a.Matched(clk.Now(), called)
@@ -103,10 +103,10 @@ func TestLife(t *testing.T) {
 		t.Error("its first difference is not the first, or another is")
 	}
 	clk.Step(time.Second)
-	if a.Active(clk.Now()) || !a.Over(clk.Now()) {
+	if a.Active(clk.Now()) || !a.Expired(clk.Now()) {
 		t.Error("it is active after its time")
 	}
-	if first, second := a.Clear(clk.Now(), fault.About{}), a.Clear(clk.Now(), fault.About{}); !first || second {
+	if first, second := a.Clear(clk.Now(), fault.RecordDetails{}), a.Clear(clk.Now(), fault.RecordDetails{}); !first || second {
 		t.Error("it is cleared other than once")
 	}
 	var verbs []string
@@ -128,7 +128,7 @@ func TestLife(t *testing.T) {
 func TestWait(t *testing.T) {
 	a, clk, _ := arm(t, "f", 1, fault.Plan{At: second})
 	a.Wait()
-	if clk.Step(time.Hour); a.Active(clk.Now()) || a.Over(clk.Now()) {
+	if clk.Step(time.Hour); a.Active(clk.Now()) || a.Expired(clk.Now()) {
 		t.Error("it is active or over before it starts")
 	}
 	a.Start(clk.Now())
@@ -147,7 +147,7 @@ func TestWhen(t *testing.T) {
 		t.Fatal(err)
 	}
 	waiting := fault.AwaitIn(log)
-	l := fault.Recorder{History: log}.Arm("f", "breaks", plan, clk.Now(), fault.About{})
+	l := fault.Recorder{History: log}.Arm("f", "breaks", plan, clk.Now(), fault.RecordDetails{})
 	if !l.Begins().IsZero() {
 		t.Error("it begins before its record")
 	}
@@ -203,7 +203,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("%s is taken", name)
 		}
 		if s.Add(a); name == "f" {
-			a.Effective(clk.Now(), fault.About{})
+			a.Effective(clk.Now(), fault.RecordDetails{})
 		}
 	}
 	if err := s.Free("f"); err == nil || err.Error() != `fault "f" is there already: want unique names` {

@@ -10,8 +10,8 @@ import (
 	"nodestorm/sim/time/seed"
 )
 
-// About is what a record contains about a fault in addition to its name and effect.
-type About struct {
+// RecordDetails is what a record contains about a fault in addition to its name and effect.
+type RecordDetails struct {
 	Actor  string
 	Object history.Object
 	Detail map[string]any
@@ -39,7 +39,7 @@ type Life struct {
 
 // Arm begins a life. A plan without When has its time count from now; where it is to
 // count from something else, Start or Wait say so afterwards.
-func (r Recorder) Arm(name, effect string, plan Plan, now time.Time, about About) Life {
+func (r Recorder) Arm(name, effect string, plan Plan, now time.Time, about RecordDetails) Life {
 	l := Life{Plan: plan, name: name, effect: effect, armed: now, random: seed.Stream(r.Seed, "fault", name), history: r.History}
 	// mutant: a fault that waits for a record does not
 	if plan.When == nil {
@@ -85,8 +85,8 @@ func (l *Life) EffectiveSince() time.Time { return l.effective }
 // Cleared is described with Armed.
 func (l *Life) Cleared() time.Time { return l.cleared }
 
-// Over reports whether its time is over.
-func (l *Life) Over(now time.Time) bool {
+// Expired reports whether its time is over.
+func (l *Life) Expired(now time.Time) bool {
 	end := l.Ends()
 	// mutant: a fault never ends
 	return !end.IsZero() && !now.Before(end)
@@ -94,12 +94,12 @@ func (l *Life) Over(now time.Time) bool {
 
 // Active reports whether it is at work.
 func (l *Life) Active(now time.Time) bool {
-	return l.cleared.IsZero() && !l.active.IsZero() && !now.Before(l.active) && !l.Over(now)
+	return l.cleared.IsZero() && !l.active.IsZero() && !now.Before(l.active) && !l.Expired(now)
 }
 
-// Take counts an occasion, and reports whether the fault acts on it: not one of those to
+// Fire counts an occasion, and reports whether the fault acts on it: not one of those to
 // skip, within the limit, and drawn.
-func (l *Life) Take() bool {
+func (l *Life) Fire() bool {
 	if l.Spent() {
 		return false
 	}
@@ -126,10 +126,10 @@ func (l *Life) Spent() bool {
 }
 
 // Matched records an occasion on which the fault acts.
-func (l *Life) Matched(at time.Time, about About) { l.record(history.Matched, at, about) }
+func (l *Life) Matched(at time.Time, about RecordDetails) { l.record(history.Matched, at, about) }
 
 // Effective records a difference, and reports whether it was the first.
-func (l *Life) Effective(at time.Time, about About) (first bool) {
+func (l *Life) Effective(at time.Time, about RecordDetails) (first bool) {
 	if first = l.effective.IsZero(); first {
 		l.effective = at
 	}
@@ -138,10 +138,12 @@ func (l *Life) Effective(at time.Time, about About) (first bool) {
 }
 
 // Ineffective records an occasion on which the fault made no difference, and why.
-func (l *Life) Ineffective(at time.Time, about About) { l.record(history.Ineffective, at, about) }
+func (l *Life) Ineffective(at time.Time, about RecordDetails) {
+	l.record(history.Ineffective, at, about)
+}
 
 // Clear ends the fault, and reports whether it was not over already.
-func (l *Life) Clear(at time.Time, about About) bool {
+func (l *Life) Clear(at time.Time, about RecordDetails) bool {
 	if !l.cleared.IsZero() {
 		return false
 	}
@@ -150,7 +152,7 @@ func (l *Life) Clear(at time.Time, about About) bool {
 	return true
 }
 
-func (l *Life) record(verb string, at time.Time, about About) {
+func (l *Life) record(verb string, at time.Time, about RecordDetails) {
 	detail := map[string]any{}
 	maps.Copy(detail, about.Detail)
 	detail["fault"], detail["effect"] = l.name, l.effect

@@ -102,14 +102,14 @@ func (s *Stored) Timed() iter.Seq[Record] {
 func (s *Stored) Err() error { return s.err }
 
 // Lateness is how much later than others of a later time the records of a history arrive at
-// most, of all those that Take was given, in the order of arrival.
+// most, of all those that Add was given, in the order of arrival.
 type Lateness struct {
 	Most time.Duration
 	last time.Duration
 }
 
-// Take takes in the next record.
-func (l *Lateness) Take(r Record) {
+// Add takes in the next record.
+func (l *Lateness) Add(r Record) {
 	l.last = max(l.last, r.Virtual)
 	l.Most = max(l.Most, l.last-r.Virtual)
 }

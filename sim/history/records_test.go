@@ -20,7 +20,7 @@ func stored(t *testing.T, records []history.Record) *history.Stored {
 	var late history.Lateness
 	for _, r := range records {
 		fmt.Fprintf(&text, `{"seq":%d,"virtual":%d,"real":0,"source":"node","verb":"register"}`+"\n", r.Seq, r.Virtual)
-		late.Take(r)
+		late.Add(r)
 	}
 	path := filepath.Join(t.TempDir(), "history.ndjson")
 	if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {

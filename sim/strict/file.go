@@ -38,7 +38,7 @@ func Open(ctx context.Context, name string) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &File{f, While(ctx, f)}, nil
+	return &File{f, WithContext(ctx, f)}, nil
 }
 
 // Read implements io.Reader.
@@ -47,16 +47,16 @@ func (f *File) Read(p []byte) (int, error) { return f.while.Read(p) }
 // WriteTo implements io.WriterTo: that of an os.File asks no context.
 func (f *File) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, f.while) }
 
-// While reads from r as long as ctx lasts; its error is then the cause of ctx.
-func While(ctx context.Context, r io.Reader) io.Reader { return while{ctx, r} }
+// WithContext reads from r as long as ctx lasts; its error is then the cause of ctx.
+func WithContext(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
 
-type while struct {
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
 // Read implements io.Reader.
-func (w while) Read(p []byte) (int, error) {
+func (w contextReader) Read(p []byte) (int, error) {
 	// mutant: what has been begun is read to its end
 	if err := context.Cause(w.ctx); err != nil {
 		return 0, err
@@ -148,13 +148,13 @@ func Root(dir string) (*os.Root, error) {
 	return os.OpenRoot(dir)
 }
 
-// In are the folders and regular files of root, and what links lead to within it. All else in there is an *IrregularError.
-func In(root *os.Root) fs.FS { return within{root} }
+// RootFS are the folders and regular files of root, and what links lead to within it. All else in there is an *IrregularError.
+func RootFS(root *os.Root) fs.FS { return rootFS{root} }
 
-type within struct{ root *os.Root }
+type rootFS struct{ root *os.Root }
 
 // Open implements fs.FS.
-func (in within) Open(name string) (fs.File, error) {
+func (in rootFS) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
@@ -177,7 +177,7 @@ func (in within) Open(name string) (fs.File, error) {
 }
 
 // Stat implements fs.StatFS: what something is can be asked without opening it.
-func (in within) Stat(name string) (fs.FileInfo, error) {
+func (in rootFS) Stat(name string) (fs.FileInfo, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: fs.ErrInvalid}
 	}

@@ -44,7 +44,7 @@ func TestOpen(t *testing.T) {
 				return io.ReadAll(f)
 			},
 			"ReadFile": func() ([]byte, error) { return ReadFile(at(name), 4) },
-			"In":       func() ([]byte, error) { return fs.ReadFile(In(root), name) },
+			"In":       func() ([]byte, error) { return fs.ReadFile(RootFS(root), name) },
 		} {
 			if way == "In" && (name == "." || name == "to-device") { // a folder has files, and the link leads out
 				continue

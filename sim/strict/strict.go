@@ -65,7 +65,7 @@ func Unmarshal(data []byte, into any) error {
 func Meant(word string, known []string) string {
 	best, least, longest := "", len(word)/2+1, 0
 	for _, other := range slices.Sorted(slices.Values(known)) {
-		d, same := distance(strings.ToLower(word), strings.ToLower(other)), alike(word, other)
+		d, same := distance(strings.ToLower(word), strings.ToLower(other)), commonPrefix(word, other)
 		if d < least || d == least && best != "" && same > longest {
 			best, least, longest = other, d, same
 		}
@@ -76,9 +76,9 @@ func Meant(word string, known []string) string {
 	return fmt.Sprintf(", did you mean %q?", best)
 }
 
-// Near is the one of those known that a word is a slip of the pen away from, empty if it is one of them or like none: a letter
+// Nearest is the one of those known that a word is a slip of the pen away from, empty if it is one of them or like none: a letter
 // or two that are other, missing, too many or the wrong way round, and no digits.
-func Near(word string, known []string) string {
+func Nearest(word string, known []string) string {
 	if slices.Contains(known, word) {
 		return ""
 	}
@@ -123,8 +123,8 @@ func slips(a, b string, most int) int {
 	return distance(a, b)
 }
 
-// alike is how many letters two words begin with both.
-func alike(a, b string) (n int) {
+// commonPrefix is how many letters two words begin with both.
+func commonPrefix(a, b string) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}

@@ -87,7 +87,7 @@ func TestNear(t *testing.T) {
 		"defualt": "default", "wbe": "web", "weeb": "web", "nodecliams": "nodeclaims", "nodclaim": "nodeclaims", "kube_system": "kube-system",
 		"web": "", "web-2": "", "w": "", "we": "", "shop": "", "podsets": "", "webs-12": "", "wob-1": "web-1",
 	} {
-		if got := strict.Near(word, known); got != want {
+		if got := strict.Nearest(word, known); got != want {
 			t.Errorf("%s: %q, want %q", word, got, want)
 		}
 	}

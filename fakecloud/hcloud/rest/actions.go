@@ -34,8 +34,8 @@ var actionKind = Kind[fakecloud.Action]{
 
 func ActionOperations() []Operation {
 	return []Operation{
-		Does("GET /actions", listActions),
-		Does("GET /actions/{id}", getAction),
+		NewOperation("GET /actions", listActions),
+		NewOperation("GET /actions/{id}", getAction),
 	}
 }
 
@@ -48,10 +48,10 @@ func ResourceActions(plural, singular string) []Operation {
 		})
 	}
 	return []Operation{
-		Does("GET /"+plural+"/actions", func(c *Call) (int, any, error) { return c.listOf(about(c, 0)) }),
-		Does("GET /"+plural+"/actions/{id}", func(c *Call) (int, any, error) { return c.actionOf(about(c, 0), c.id) }),
-		Does("GET /"+plural+"/{id}/actions", func(c *Call) (int, any, error) { return c.listOf(about(c, max(c.id, 1))) }),
-		Does("GET /"+plural+"/{id}/actions/{action}", func(c *Call) (int, any, error) {
+		NewOperation("GET /"+plural+"/actions", func(c *Call) (int, any, error) { return c.listOf(about(c, 0)) }),
+		NewOperation("GET /"+plural+"/actions/{id}", func(c *Call) (int, any, error) { return c.actionOf(about(c, 0), c.id) }),
+		NewOperation("GET /"+plural+"/{id}/actions", func(c *Call) (int, any, error) { return c.listOf(about(c, max(c.id, 1))) }),
+		NewOperation("GET /"+plural+"/{id}/actions/{action}", func(c *Call) (int, any, error) {
 			id, err := strconv.ParseInt(c.Request.PathValue("action"), 10, 64)
 			if err != nil {
 				return 0, nil, fakecloud.NotFound("action", c.Request.PathValue("action"))
@@ -85,7 +85,7 @@ func listActions(c *Call) (int, any, error) {
 func (c *Call) listOf(some []*fakecloud.Action) (int, any, error) {
 	some = fakecloud.LeaveOut(c.Tx, some, func(a *fakecloud.Action) (cloudfault.Call, time.Time) {
 		call := cloudfault.Call{Operation: c.op.Name}
-		if i := c.Tx.Instances.Get(a.About("server")); i != nil {
+		if i := c.Tx.Instances.Get(a.ResourceID("server")); i != nil {
 			call.Group, call.Instance = c.Tx.Group(i.Labels), i.Name
 		}
 		return call, a.Started

@@ -76,7 +76,7 @@ func (h *Handler) fromCache(c *Call, w http.ResponseWriter) bool {
 	r, ok := h.cache.get(generation, key)
 	switch {
 	case !ok:
-		done := c.do()
+		done := c.execute()
 		if done.err != nil {
 			return false
 		}

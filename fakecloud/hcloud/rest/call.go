@@ -81,9 +81,9 @@ func (c *Call) Decode(into any) error {
 	return fakecloud.Errorf("json_error", "Invalid JSON input in your request")
 }
 
-// about is what faults are matched with: the instances that the call names in its path, body or
+// matchedCalls is what faults are matched with: the instances that the call names in its path, body or
 // query, or the group.
-func (c *Call) about() []cloudfault.Call {
+func (c *Call) matchedCalls() []cloudfault.Call {
 	query := c.Request.URL.Query
 	label := c.h.Cloud.GroupLabel()
 	switch {
@@ -114,7 +114,7 @@ func (c *Call) about() []cloudfault.Call {
 				if a == nil {
 					continue
 				}
-				if i := tx.Instances.Get(a.About("server")); i != nil {
+				if i := tx.Instances.Get(a.ResourceID("server")); i != nil {
 					calls = append(calls, cloudfault.Call{Operation: c.op.Name, Group: tx.Group(i.Labels), Instance: i.Name})
 				}
 			}
@@ -144,8 +144,8 @@ type reply struct {
 	err    error
 }
 
-// do carries the call out.
-func (c *Call) do() reply {
+// execute carries the call out.
+func (c *Call) execute() reply {
 	r := reply{call: c}
 	r.err = c.h.Cloud.Update(func(tx *fakecloud.Tx) (err error) {
 		c.Tx = tx

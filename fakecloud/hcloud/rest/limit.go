@@ -29,8 +29,8 @@ func newLimiter(limit int, now time.Time) *limiter {
 	return l
 }
 
-// take takes one call and writes the headers. It reports false when none is left.
-func (l *limiter) take(h http.Header, now time.Time) bool {
+// allow takes one call and writes the headers. It reports false when none is left.
+func (l *limiter) allow(h http.Header, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.left = min(l.limit, l.left+now.Sub(l.at).Hours()*l.limit)

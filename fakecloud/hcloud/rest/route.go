@@ -53,7 +53,7 @@ func (r router) Find(req *http.Request) Operation {
 		case !candidate.matches(segments):
 		case candidate.method != req.Method:
 			found = unallowed
-		case best == nil || candidate.before(best):
+		case best == nil || candidate.moreSpecificThan(best):
 			best = candidate
 		}
 	}
@@ -79,8 +79,8 @@ func (r *route) matches(segments []string) bool {
 	return true
 }
 
-// before reports whether r has a word where other has its first wildcard of the two.
-func (r *route) before(other *route) bool {
+// moreSpecificThan reports whether r has a word where other has its first wildcard of the two.
+func (r *route) moreSpecificThan(other *route) bool {
 	for k := range r.segments {
 		if a, b := isWildcard(r.segments[k]), isWildcard(other.segments[k]); a != b {
 			return b

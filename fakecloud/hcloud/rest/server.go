@@ -113,12 +113,12 @@ type Operation struct {
 	steady bool
 }
 
-// Does is an operation, and Steady one whose reply may be kept.
-func Does(name string, handle func(*Call) (int, any, error)) Operation {
+// NewOperation is an operation, and Steady one whose reply may be kept.
+func NewOperation(name string, handle func(*Call) (int, any, error)) Operation {
 	return Operation{Name: name, handle: handle}
 }
 
-// Steady is like Does.
+// Steady is like NewOperation.
 func Steady(name string, handle func(*Call) (int, any, error)) Operation {
 	return Operation{Name: name, handle: handle, steady: true}
 }
@@ -140,7 +140,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.id = pathID(r)
 	w = &recorder{ResponseWriter: w, call: c}
 	now := h.Cloud.Clock().Now()
-	if !h.limit.take(w.Header(), now) {
+	if !h.limit.allow(w.Header(), now) {
 		c.fail(w, fakecloud.Errorf("rate_limit_exceeded", "limit of %d requests per hour reached", h.cfg.RateLimit))
 		return
 	}
@@ -148,7 +148,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.fail(w, err)
 		return
 	}
-	c.Calls = c.about()
+	c.Calls = c.matchedCalls()
 	if hit := h.Cloud.Faults().First(cloudfault.Before, c.Calls...); hit != nil {
 		by := c.struckBy(hit, w)
 		by.came = now
@@ -159,7 +159,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if c.op.steady && h.fromCache(c, w) {
 		return
 	}
-	reply := c.do()
+	reply := c.execute()
 	if reply.err == nil {
 		if hit := h.Cloud.Faults().First(cloudfault.After, c.Calls...); hit != nil {
 			by := c.struckBy(hit, w)

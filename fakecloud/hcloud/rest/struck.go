@@ -11,21 +11,21 @@ import (
 	"nodestorm/fakecloud/httpfault"
 )
 
-// struck is a call that a fault acts on, before it or on its reply.
-type struck struct {
+// faultyCall is a call that a fault acts on, before it or on its reply.
+type faultyCall struct {
 	httpfault.Call
 	of    *Call
 	came  time.Time
 	reply *reply
 }
 
-func (c *Call) struckBy(hit *cloudfault.Hit, w http.ResponseWriter) *struck {
-	return &struck{of: c, Call: httpfault.Call{Hit: hit, Writer: w, Client: c.Request, Clock: c.h.Cloud.Clock(),
+func (c *Call) struckBy(hit *cloudfault.Hit, w http.ResponseWriter) *faultyCall {
+	return &faultyCall{of: c, Call: httpfault.Call{Hit: hit, Writer: w, Client: c.Request, Clock: c.h.Cloud.Clock(),
 		Recorded: func(status int, _ string) { c.record(status) }}}
 }
 
 // Refuse implements cloudfault.Caller and cloudfault.Reply.
-func (c *struck) Refuse(e cloudfault.Refuse) {
+func (c *faultyCall) Refuse(e cloudfault.Refuse) {
 	c.Hit.Effective()
 	c.Answered = true
 	if e.Code == "" {
@@ -36,14 +36,14 @@ func (c *struck) Refuse(e cloudfault.Refuse) {
 }
 
 // RateLimit implements cloudfault.Caller.
-func (c *struck) RateLimit(reset time.Duration) {
+func (c *faultyCall) RateLimit(reset time.Duration) {
 	c.Hit.Effective()
 	spent(c.Writer.Header(), c.came.Add(reset))
 	c.of.fail(c.Writer, fakecloud.Errorf("rate_limit_exceeded", "limit of 3600 requests per hour reached"))
 }
 
 // Delay implements cloudfault.Caller. A client may not wait for so long: then it is over.
-func (c *struck) Delay(by time.Duration) {
+func (c *faultyCall) Delay(by time.Duration) {
 	timer := c.Clock.NewTimer(by)
 	defer timer.Stop()
 	select {
@@ -54,7 +54,7 @@ func (c *struck) Delay(by time.Duration) {
 }
 
 // Alter implements cloudfault.Reply.
-func (c *struck) Alter(change func(map[string]any) bool) {
+func (c *faultyCall) Alter(change func(map[string]any) bool) {
 	text, err := json.Marshal(c.reply.body)
 	if err != nil {
 		return // write reports it

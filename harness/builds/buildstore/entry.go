@@ -117,7 +117,7 @@ func (s *Store) publish(d draft, key string, m builds.Manifest) (_ builds.Target
 	if m.SHA256, m.Size, err = seal.Sum(m, d.dir); err != nil {
 		return builds.Target{}, err
 	}
-	if m.Assets, err = seal.Beside(m, d.dir); err != nil {
+	if m.Assets, err = seal.AssetsDigest(m, d.dir); err != nil {
 		return builds.Target{}, err
 	}
 	m.BuiltAt = time.Now().UTC()

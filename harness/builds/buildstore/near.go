@@ -83,8 +83,8 @@ func intended(ref builds.Ref) string {
 	return canonical
 }
 
-// wanted asks whether another release was meant, or says how releases are written.
-func wanted(ref builds.Ref, how string) string {
+// releaseHint asks whether another release was meant, or says how releases are written.
+func releaseHint(ref builds.Ref, how string) string {
 	if like := intended(ref); like != "" {
 		return "did you mean " + ref.Name + "@" + like + "?"
 	}

@@ -65,8 +65,8 @@ func (r Registries) check() error {
 	return nil
 }
 
-// at is where a reference is looked for.
-func (r Registries) at(reference string) string {
+// resolve is where a reference is looked for.
+func (r Registries) resolve(reference string) string {
 	if r.Mirror == "" {
 		return reference
 	}
@@ -96,18 +96,18 @@ type offered struct {
 // storeLock is the store's own.
 func (s *Store) storeLock() Lock { return Lock(filepath.Join(s.dir, "images.lock")) }
 
-// Ask asks registries for a target: a build that was pushed, or the images of its
+// FindOffer asks registries for a target: a build that was pushed, or the images of its
 // project. The error is an *UnpublishedError if there are none, a *MovedError, or an
 // *image.UnreachableError.
-func (s *Store) Ask(ctx context.Context, ref builds.Ref, where Registries) (*Offer, error) {
-	offer, err := s.ask(ctx, ref, where)
+func (s *Store) FindOffer(ctx context.Context, ref builds.Ref, where Registries) (*Offer, error) {
+	offer, err := s.findOffer(ctx, ref, where)
 	if err != nil {
 		return nil, fmt.Errorf("pulling %s: %w", ref, err)
 	}
 	return offer, nil
 }
 
-func (s *Store) ask(ctx context.Context, ref builds.Ref, where Registries) (*Offer, error) {
+func (s *Store) findOffer(ctx context.Context, ref builds.Ref, where Registries) (*Offer, error) {
 	if err := errors.Join(ref.Check(), where.check()); err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func (s *Store) ask(ctx context.Context, ref builds.Ref, where Registries) (*Off
 	}
 	offer.locks = append(offer.locks, s.storeLock())
 	for _, p := range programs {
-		at := where.at(p.Image)
-		found, err := registry.Ask(ctx, at, runtime.GOARCH)
+		at := where.resolve(p.Image)
+		found, err := registry.Query(ctx, at, runtime.GOARCH)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (s *Store) ask(ctx context.Context, ref builds.Ref, where Registries) (*Off
 // askPushed asks for a build that was pushed to the repository, if there is one.
 func (o *Offer) askPushed(ctx context.Context, repository string) (bool, error) {
 	if strings.Contains(repository, "@") {
-		found, err := registry.Ask(ctx, repository, runtime.GOARCH)
+		found, err := registry.Query(ctx, repository, runtime.GOARCH)
 		if err != nil {
 			return false, err
 		}
@@ -153,7 +153,7 @@ func (o *Offer) askPushed(ctx context.Context, repository string) (bool, error) 
 		return true, nil
 	}
 	for _, place := range o.places(repository) {
-		found, err := registry.Ask(ctx, place, runtime.GOARCH)
+		found, err := registry.Query(ctx, place, runtime.GOARCH)
 		if registry.NotThere(err) {
 			continue
 		}
@@ -191,13 +191,13 @@ func (o *Offer) check() error {
 	return nil
 }
 
-// Take gets what was offered into the store, and locks it. Of a target that was built here,
+// PullOffer gets what was offered into the store, and locks it. Of a target that was built here,
 // too, the build stays the one that Get returns. An error, or the end of ctx, leaves the store
 // as it was.
-func (s *Store) Take(ctx context.Context, o *Offer, progress Progress) (t builds.Target, err error) {
+func (s *Store) PullOffer(ctx context.Context, o *Offer, progress Progress) (t builds.Target, err error) {
 	if o.from != "" {
 		t, err = s.Pull(ctx, o.Ref, o.from, progress)
-	} else if t, err = s.take(ctx, o, reporter{ref: o.Ref, start: time.Now(), to: progress}); err != nil {
+	} else if t, err = s.pullOffer(ctx, o, reporter{ref: o.Ref, start: time.Now(), to: progress}); err != nil {
 		err = withHint(fmt.Errorf("pulling %s: %w", o.Ref, err))
 	}
 	for _, lock := range o.locks {
@@ -208,7 +208,7 @@ func (s *Store) Take(ctx context.Context, o *Offer, progress Progress) (t builds
 	return t, err
 }
 
-func (s *Store) take(ctx context.Context, o *Offer, report reporter) (_ builds.Target, err error) {
+func (s *Store) pullOffer(ctx context.Context, o *Offer, report reporter) (_ builds.Target, err error) {
 	tmp, done, err := s.begin(ctx, o.Ref, report)
 	if err != nil {
 		return builds.Target{}, err
@@ -218,7 +218,7 @@ func (s *Store) take(ctx context.Context, o *Offer, report reporter) (_ builds.T
 	m := builds.Manifest{Ref: o.Ref, Source: builds.Source{Kind: builds.FromImage, Published: true, Image: o.programs[0].Image}}
 	var before int64
 	for i, p := range o.programs {
-		got, err := p.take(ctx, filepath.Join(tmp, "image", fmt.Sprint(i)), d.binary(p.Name), func(done, _ int64) {
+		got, err := p.pull(ctx, filepath.Join(tmp, "image", fmt.Sprint(i)), d.binary(p.Name), func(done, _ int64) {
 			report.send(Update{Stage: Pulling, Done: int((before + done) >> 20), Total: int(o.Size >> 20), Package: o.Where[i]})
 		})
 		if err != nil {
@@ -247,8 +247,8 @@ func (s *Store) take(ctx context.Context, o *Offer, report reporter) (_ builds.T
 	return s.publish(d, key, m)
 }
 
-// take puts the program into the file bin.
-func (p offered) take(ctx context.Context, work, bin string, progress func(done, total int64)) (builds.Program, error) {
+// pull puts the program into the file bin.
+func (p offered) pull(ctx context.Context, work, bin string, progress func(done, total int64)) (builds.Program, error) {
 	im, err := p.found.Open(ctx, work, progress)
 	if err != nil {
 		return builds.Program{}, err
@@ -294,7 +294,7 @@ func (s *Store) assets(ctx context.Context, ref builds.Ref, d draft, report repo
 	return d.fill(r, src.root)
 }
 
-// pulled begins the keys of entries that Take has made, which others go before.
+// pulled begins the keys of entries that PullOffer has made, which others go before.
 const pulled = "pulled"
 
 // isPulled reports whether an entry was pulled, by its key.

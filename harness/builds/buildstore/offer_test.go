@@ -86,12 +86,12 @@ func mirrorOf(t *testing.T) Registries {
 
 func taken(t *testing.T, s *Store, ref builds.Ref, from Registries) builds.Target {
 	t.Helper()
-	offer, err := s.Ask(t.Context(), ref, from)
+	offer, err := s.FindOffer(t.Context(), ref, from)
 	ok(t, err)
 	if offer.Size <= 0 {
 		t.Errorf("%s is offered with %d bytes", ref, offer.Size)
 	}
-	got, err := s.Take(t.Context(), offer, nil)
+	got, err := s.PullOffer(t.Context(), offer, nil)
 	ok(t, err)
 	return got
 }
@@ -108,9 +108,9 @@ func TestTake(t *testing.T) {
 		other:          imageOf(t, other, map[string][]byte{"cluster-autoscaler": []byte("another")}, "/cluster-autoscaler"),
 	})
 	var updates []Update
-	offer, err := s.Ask(t.Context(), autoscaler, from)
+	offer, err := s.FindOffer(t.Context(), autoscaler, from)
 	ok(t, err)
-	got, err := s.Take(t.Context(), offer, func(u Update) { updates = append(updates, u) })
+	got, err := s.PullOffer(t.Context(), offer, func(u Update) { updates = append(updates, u) })
 	ok(t, err)
 	if out := output(t, got.Binary()); out != "tiny v1.0.0" {
 		t.Errorf("it prints %q", out)
@@ -194,7 +194,7 @@ func TestMovedTag(t *testing.T) {
 	put("")
 	before := taken(t, s, autoscaler, from)
 	put("moved")
-	_, err := s.Ask(t.Context(), autoscaler, from)
+	_, err := s.FindOffer(t.Context(), autoscaler, from)
 	wantError(t, err, "pulling cluster-autoscaler@1.33.0", "registry.k8s.io/"+autoscalerAt+" has moved", before.Source.Digest+" is locked in "+string(s.storeLock()), "take its line out of there")
 	if moved := (*MovedError)(nil); !errors.As(err, &moved) {
 		t.Errorf("the error is %T", err)
@@ -205,12 +205,12 @@ func TestMovedTag(t *testing.T) {
 	// A user's lock counts in a store that has none yet, and a damaged one is no lock at all.
 	elsewhere := openStore(t)
 	from.Lock = s.storeLock()
-	_, err = elsewhere.Ask(t.Context(), autoscaler, from)
+	_, err = elsewhere.FindOffer(t.Context(), autoscaler, from)
 	wantError(t, err, "has moved")
 	for text, want := range map[string]string{"x": "want REFERENCE DIGEST", "x y": "want sha256:"} {
 		from.Lock = Lock(filepath.Join(t.TempDir(), "lock"))
 		write(t, string(from.Lock), text+"\n")
-		_, err = elsewhere.Ask(t.Context(), autoscaler, from)
+		_, err = elsewhere.FindOffer(t.Context(), autoscaler, from)
 		wantError(t, err, string(from.Lock)+":1: ", want)
 	}
 	wantEmpty(t, elsewhere)
@@ -267,9 +267,9 @@ func TestWrongOffers(t *testing.T) {
 			s := openStore(t)
 			ref, err := builds.ParseRef(c.ref)
 			ok(t, err)
-			offer, err := s.Ask(t.Context(), ref, c.where)
+			offer, err := s.FindOffer(t.Context(), ref, c.where)
 			if err == nil {
-				_, err = s.Take(t.Context(), offer, nil)
+				_, err = s.PullOffer(t.Context(), offer, nil)
 			}
 			wantError(t, err, "pulling "+c.ref, c.want)
 			if left, _ := filepath.Glob(filepath.Join(s.Dir(), "targets", "*", "*")); len(left) > 0 {
@@ -281,7 +281,7 @@ func TestWrongOffers(t *testing.T) {
 		})
 	}
 	var none *registry.UnreachableError
-	_, err := openStore(t).Ask(t.Context(), autoscaler, mirrorAt("127.0.0.1:1"))
+	_, err := openStore(t).FindOffer(t.Context(), autoscaler, mirrorAt("127.0.0.1:1"))
 	if !errors.As(err, &none) || none.Host != "127.0.0.1:1" {
 		t.Errorf("without a registry: %v", err)
 	}

@@ -17,7 +17,7 @@ var awsCCMAssets = []string{"charts/aws-cloud-controller-manager"}
 func awsCCM(ref builds.Ref) (Recipe, error) {
 	if v := ref.Version; semver.Canonical(v) != v {
 		return Recipe{}, fmt.Errorf("%s is not a release: %s", ref,
-			wanted(ref, "a Go module version has three numbers and a v, as in aws-ccm@v1.34.3"))
+			releaseHint(ref, "a Go module version has three numbers and a v, as in aws-ccm@v1.34.3"))
 	}
 	ref.Provider = builds.AWS
 	return Recipe{

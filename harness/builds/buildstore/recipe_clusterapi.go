@@ -16,7 +16,7 @@ var clusterAPIAssets = []string{"config"}
 func clusterAPI(ref builds.Ref) (Recipe, error) {
 	if v := ref.Version; semver.Canonical(v) != v {
 		return Recipe{}, fmt.Errorf("%s is not a release: %s", ref,
-			wanted(ref, "want a version of three numbers with a v, as in cluster-api@v1.9.5"))
+			releaseHint(ref, "want a version of three numbers with a v, as in cluster-api@v1.9.5"))
 	}
 	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(ref.Version), "v"), ".")
 	// As hack/version.sh of the release does, but for the commit and the date, which

@@ -41,7 +41,7 @@ func karpenter(ref builds.Ref) Recipe {
 // releasedKarpenter is the recipe of a release.
 func releasedKarpenter(ref builds.Ref) (Recipe, error) {
 	if v := ref.Version; semver.Canonical(v) != v {
-		return Recipe{}, fmt.Errorf("%s is not a release: %s", ref, wanted(ref, fmt.Sprintf(
+		return Recipe{}, fmt.Errorf("%s is not a release: %s", ref, releaseHint(ref, fmt.Sprintf(
 			"want a version of three numbers with a v, as in %s@%s", ref.Name, karpenters[ref.Name].example)))
 	}
 	if ref.Provider == builds.Instances && ref.Name == "karpenter" {

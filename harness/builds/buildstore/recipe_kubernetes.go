@@ -61,7 +61,7 @@ func kubernetesVersion(version string) string {
 func controlPlane(ref builds.Ref) (Recipe, error) {
 	if v := ref.Version; semver.Canonical(v) != v || semver.Build(v) != "" {
 		return Recipe{}, fmt.Errorf("%s is not a release: %s", ref,
-			wanted(ref, "want a version of three numbers with a v, as in "+builds.Kubernetes.String()))
+			releaseHint(ref, "want a version of three numbers with a v, as in "+builds.Kubernetes.String()))
 	}
 	if err := CheckKubernetes(ref.Version); err != nil {
 		return Recipe{}, err

@@ -251,7 +251,7 @@ func (d draft) pulled(ref builds.Ref) (m builds.Manifest, err error) {
 	if sum != m.SHA256 {
 		return m, fmt.Errorf("its program has the SHA-256 %.12s…, and its %s says %.12s…", sum, manifestFile, m.SHA256)
 	}
-	assets, err := seal.Beside(m, d.dir)
+	assets, err := seal.AssetsDigest(m, d.dir)
 	// mutant: what was pushed beside a program may be other than what its manifest says
 	if err == nil && m.Assets != "" && m.Assets != assets { // a manifest of before has none, and the image's digest counts
 		err = fmt.Errorf("what stands beside its program has the digest %.15s…, and its %s says %.15s…", assets, manifestFile, m.Assets)

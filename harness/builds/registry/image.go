@@ -55,7 +55,7 @@ type Progress func(done, total int)
 
 // Open reads the image for linux/arch that from names: an OCI layout if it is a
 // folder, an archive of docker save if it is a file, and else a reference such as
-// registry.example/name:tag, see Ask: what it leads to is read into the folder dir, which
+// registry.example/name:tag, see Query: what it leads to is read into the folder dir, which
 // must be there for as long as the image is in use. Progress may be nil; it hears of layers
 // that were read, or of MiB of what comes from a registry.
 func Open(ctx context.Context, from, arch, dir string, progress Progress) (*Image, error) {
@@ -73,7 +73,7 @@ func openRemote(ctx context.Context, from, arch, dir string, progress Progress) 
 	if _, err := name.ParseReference(from); err != nil {
 		return nil, fmt.Errorf("image %s: there is no such file or folder, and it is no reference to a registry either: %w", from, oneLine(err))
 	}
-	r, err := Ask(ctx, from, arch)
+	r, err := Query(ctx, from, arch)
 	if err != nil {
 		return nil, err
 	}
@@ -185,11 +185,11 @@ func (im *Image) Program() (string, error) {
 		}
 	}
 	for dir := range strings.SplitSeq(dirs, ":") {
-		if name := path.Join("/", dir, word); im.tree.has(name) {
+		if name := path.Join("/", dir, word); im.tree.hasFile(name) {
 			return name, nil
 		}
 	}
-	return "", im.errorf("its entrypoint %s is in none of %s%s", word, dirs, im.others(word))
+	return "", im.errorf("its entrypoint %s is in none of %s%s", word, dirs, im.similarPrograms(word))
 }
 
 // Copy writes the program at the absolute path name to w. Links on the way to it
@@ -197,7 +197,7 @@ func (im *Image) Program() (string, error) {
 func (im *Image) Copy(ctx context.Context, name string, w io.Writer) error {
 	at, err := im.tree.find(name)
 	if errors.Is(err, errNotThere) {
-		return im.errorf("it has no %s%s", name, im.others(path.Base(name)))
+		return im.errorf("it has no %s%s", name, im.similarPrograms(path.Base(name)))
 	}
 	if err == nil {
 		err = copyOut(ctx, im.layers[at.layer], at.number, w)
@@ -216,9 +216,9 @@ func (im *Image) errorf(format string, args ...any) error {
 	return fmt.Errorf("image %s: %w", im.from, oneLine(fmt.Errorf(format, args...)))
 }
 
-// others names the places where programs with name in theirs are, as a help.
-func (im *Image) others(name string) string {
-	like := im.tree.like(name)
+// similarPrograms names the places where programs with name in theirs are, as a help.
+func (im *Image) similarPrograms(name string) string {
+	like := im.tree.programsLike(name)
 	if len(like) == 0 {
 		return "; name the program with --path"
 	}

@@ -292,7 +292,7 @@ func unpack(ctx context.Context, layer unpacked, id v1.Hash, dir string) error {
 
 // placed writes one file of a tar. A link leads to a file beside it, as a program's faces do.
 func placed(root *os.Root, h *tar.Header, content io.Reader) error {
-	clean, err := inside("/", h.Name)
+	clean, err := pathInside("/", h.Name)
 	if err != nil {
 		return err
 	}

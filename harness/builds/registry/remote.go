@@ -26,18 +26,18 @@ type Remote struct {
 	size     int64
 }
 
-// Ask asks a registry for the image that ref names, such as registry.example/name:tag, for
+// Query asks a registry for the image that ref names, such as registry.example/name:tag, for
 // linux/arch, with the credentials that docker has for it, or without. The error is an
 // *UnreachableError if there was no answer.
-func Ask(ctx context.Context, ref, arch string) (*Remote, error) {
-	r, err := ask(ctx, ref, v1.Platform{OS: "linux", Architecture: arch})
+func Query(ctx context.Context, ref, arch string) (*Remote, error) {
+	r, err := query(ctx, ref, v1.Platform{OS: "linux", Architecture: arch})
 	if err != nil {
 		return nil, fmt.Errorf("image %s: %w", ref, oneLine(refused(ref, err)))
 	}
 	return r, nil
 }
 
-func ask(ctx context.Context, from string, platform v1.Platform) (*Remote, error) {
+func query(ctx context.Context, from string, platform v1.Platform) (*Remote, error) {
 	ref, err := name.ParseReference(from)
 	if err != nil {
 		return nil, err

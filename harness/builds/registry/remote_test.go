@@ -168,7 +168,7 @@ func TestResumes(t *testing.T) {
 					return c.then(w, whole)
 				}
 			})
-			found, err := Ask(t.Context(), pushed(t, host, im), "amd64")
+			found, err := Query(t.Context(), pushed(t, host, im), "amd64")
 			ok(t, err)
 			var last, of int64
 			got, err := found.Open(t.Context(), t.TempDir(), func(done, total int64) {
@@ -208,7 +208,7 @@ func TestGivesUp(t *testing.T) {
 		broken()
 		return true
 	})
-	found, err := Ask(t.Context(), pushed(t, host, im), "amd64")
+	found, err := Query(t.Context(), pushed(t, host, im), "amd64")
 	ok(t, err)
 	dir := t.TempDir()
 	_, err = found.Open(t.Context(), dir, nil)
@@ -249,7 +249,7 @@ func TestOtherBytes(t *testing.T) {
 				}
 				return nth >= 0
 			})
-			found, err := Ask(t.Context(), pushed(t, host, im), "amd64")
+			found, err := Query(t.Context(), pushed(t, host, im), "amd64")
 			ok(t, err)
 			_, err = found.Open(t.Context(), t.TempDir(), nil)
 			wantError(t, err, "layer 1 of 1")
@@ -271,7 +271,7 @@ func TestLayersOfAllKinds(t *testing.T) {
 	ok(t, err)
 	im, err = mutate.AppendLayers(im, layer)
 	ok(t, err)
-	found, err := Ask(t.Context(), pushed(t, host, im), "amd64")
+	found, err := Query(t.Context(), pushed(t, host, im), "amd64")
 	ok(t, err)
 	dir := t.TempDir()
 	for range 2 {
@@ -291,9 +291,9 @@ func TestMoves(t *testing.T) {
 	host := strings.TrimPrefix(serve(t), "http://")
 	one := imageOf(t, v1.Config{Entrypoint: []string{"/autoscaler"}}, []tar.Header{{Name: "autoscaler"}})
 	two, _ := large(t)
-	first, err := Ask(t.Context(), pushed(t, host, one), "amd64")
+	first, err := Query(t.Context(), pushed(t, host, one), "amd64")
 	ok(t, err)
-	second, err := Ask(t.Context(), pushed(t, host, two), "amd64")
+	second, err := Query(t.Context(), pushed(t, host, two), "amd64")
 	ok(t, err)
 	if first.Digest() == second.Digest() {
 		t.Errorf("both are %s", first.Digest())
@@ -315,7 +315,7 @@ func TestRefusedCredentials(t *testing.T) {
 	})
 	sent := base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
 	ok(t, os.WriteFile(filepath.Join(os.Getenv("DOCKER_CONFIG"), "config.json"), []byte(fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, host, sent)), 0o600))
-	_, err := Ask(t.Context(), host+"/private/autoscaler:v1", "amd64")
+	_, err := Query(t.Context(), host+"/private/autoscaler:v1", "amd64")
 	wantError(t, err, "the registry refuses", "not you, "+user, "docker login "+host)
 	if text := fmt.Sprint(err); strings.Contains(text, password) || strings.Contains(text, sent) {
 		t.Errorf("it shows the credentials: %s", text)
@@ -327,12 +327,12 @@ func TestUnreachable(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	host := strings.TrimPrefix(gone.URL, "http://")
 	gone.Close()
-	_, err := Ask(t.Context(), host+"/autoscaler:v1", "amd64")
+	_, err := Query(t.Context(), host+"/autoscaler:v1", "amd64")
 	var none *UnreachableError
 	if !errors.As(err, &none) || none.Host != host {
 		t.Errorf("%v, want that %s cannot be reached", err, host)
 	}
-	_, err = Ask(t.Context(), strings.TrimPrefix(serve(t), "http://")+"/autoscaler:v1", "amd64")
+	_, err = Query(t.Context(), strings.TrimPrefix(serve(t), "http://")+"/autoscaler:v1", "amd64")
 	if errors.As(err, &none) || !NotThere(err) {
 		t.Errorf("%v, want that it is not there", err)
 	}

@@ -28,7 +28,7 @@ func (t resuming) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet || r.Header.Get("Range") != "" {
 		return t.RoundTripper.RoundTrip(r)
 	}
-	resp, watch, err := t.ask(r)
+	resp, watch, err := t.send(r)
 	if err != nil {
 		return nil, err
 	}
@@ -40,15 +40,15 @@ func (t resuming) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// ask sends a request that ends when its answer is silent for too long.
-func (t resuming) ask(r *http.Request) (*http.Response, *watch, error) {
+// send sends a request that ends when its answer is silent for too long.
+func (t resuming) send(r *http.Request) (*http.Response, *watch, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	w := &watch{cancel: cancel, ctx: ctx}
 	w.timer = time.AfterFunc(silence, func() { cancel(errSilent) })
 	resp, err := t.RoundTripper.RoundTrip(r.Clone(ctx))
 	if err != nil {
-		err = w.why(err)
-		w.end()
+		err = w.cause(err)
+		w.stop()
 		return nil, nil, err
 	}
 	return resp, w, nil
@@ -61,15 +61,15 @@ type watch struct {
 	cancel context.CancelCauseFunc
 }
 
-// why is the error of a connection, which knows only that it was ended.
-func (w *watch) why(err error) error {
+// cause is the error of a connection, which knows only that it was ended.
+func (w *watch) cause(err error) error {
 	if cause := context.Cause(w.ctx); errors.Is(cause, errSilent) {
 		return cause
 	}
 	return err
 }
 
-func (w *watch) end() {
+func (w *watch) stop() {
 	w.timer.Stop()
 	w.cancel(nil)
 }
@@ -95,7 +95,7 @@ func (b *body) Read(p []byte) (int, error) {
 			}
 			return n, err
 		}
-		err = b.watch.why(err)
+		err = b.watch.cause(err)
 		if b.size < 0 || b.request.Context().Err() != nil {
 			return 0, err
 		}
@@ -118,13 +118,13 @@ func (b *body) resume(broken error) error {
 		}
 		again := b.request.Clone(b.request.Context())
 		again.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", b.at, b.size-1))
-		resp, watch, err := b.transport.ask(again)
+		resp, watch, err := b.transport.send(again)
 		if err != nil {
 			broken = err
 			continue
 		}
 		if broken = b.fits(resp); broken != nil {
-			watch.end()
+			watch.stop()
 			_ = resp.Body.Close()
 			continue
 		}
@@ -154,6 +154,6 @@ func (b *body) fits(resp *http.Response) error {
 
 func (b *body) Close() error {
 	err := b.in.Close()
-	b.watch.end()
+	b.watch.stop()
 	return err
 }

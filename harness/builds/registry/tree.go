@@ -68,7 +68,7 @@ func (t *tree) add(r io.Reader) error {
 }
 
 func (t *tree) enter(h *tar.Header, number int) error {
-	name, err := inside("/", h.Name)
+	name, err := pathInside("/", h.Name)
 	if err != nil {
 		return fmt.Errorf("its file %.200q: %w", h.Name, err)
 	}
@@ -94,7 +94,7 @@ func (t *tree) enter(h *tar.Header, number int) error {
 			return fmt.Errorf("its link %.200q: %w", h.Name, errTooLong)
 		}
 	case tar.TypeLink:
-		to, err := inside("/", h.Linkname)
+		to, err := pathInside("/", h.Linkname)
 		if err != nil {
 			return fmt.Errorf("its hard link %.200q to %.200q: %w", h.Name, h.Linkname, err)
 		}
@@ -107,9 +107,9 @@ func (t *tree) enter(h *tar.Header, number int) error {
 	return nil
 }
 
-// inside is the path to, seen from the folder dir. It fails if that is above the
+// pathInside is the path to, seen from the folder dir. It fails if that is above the
 // root, where the kernel would stay in it: no image of good will has such a path.
-func inside(dir, to string) (string, error) {
+func pathInside(dir, to string) (string, error) {
 	if !strings.HasPrefix(to, "/") {
 		to = dir + "/" + to
 	}
@@ -166,7 +166,7 @@ func (t *tree) resolve(name string) (node, error) {
 	at, rest := "/", strings.Split(strings.TrimPrefix(name, "/"), "/")
 	links := 0
 	for range maxSteps {
-		next, err := inside(at, rest[0])
+		next, err := pathInside(at, rest[0])
 		if err != nil {
 			return node{}, err
 		}
@@ -177,7 +177,7 @@ func (t *tree) resolve(name string) (node, error) {
 			if links++; links > maxLinks {
 				return node{}, fmt.Errorf("there are more than %d links on the way to it", maxLinks)
 			}
-			if _, err := inside(at, n.link); err != nil {
+			if _, err := pathInside(at, n.link); err != nil {
 				return node{}, fmt.Errorf("the link %s to %q: %w", next, n.link, err)
 			}
 			if strings.HasPrefix(n.link, "/") {
@@ -213,13 +213,13 @@ func (t *tree) find(name string) (place, error) {
 	return n.content, nil
 }
 
-func (t *tree) has(name string) bool {
+func (t *tree) hasFile(name string) bool {
 	_, err := t.find(name)
 	return err == nil
 }
 
-// like lists up to three programs that have word in their names.
-func (t *tree) like(word string) (few []string) {
+// programsLike lists up to three programs that have word in their names.
+func (t *tree) programsLike(word string) (few []string) {
 	var all []string
 	for name, n := range t.nodes {
 		if n.kind == tar.TypeReg && n.mode&0o111 != 0 && strings.Contains(path.Base(name), word) {

@@ -121,7 +121,7 @@ func FuzzTree(f *testing.F) {
 				t.Errorf("a node is called %q", name)
 			}
 		}
-		_ = tree.like("x")
+		_ = tree.programsLike("x")
 		at, err := tree.find(program)
 		if err != nil {
 			return

@@ -119,11 +119,11 @@ func TestNothingOfItsOwnRuns(t *testing.T) {
 	if _, err := r.Tags(t.Context()); err == nil {
 		t.Error("a tag of an object that is not there was read")
 	}
-	_, err = r.Between(t.Context(), "sub-1.0.0", "main", "sub", false)
+	_, err = r.CommitsBetween(t.Context(), "sub-1.0.0", "main", "sub", false)
 	ok(t, err)
 	_, err = r.Message(t.Context(), head)
 	ok(t, err)
-	if !r.Has(t.Context(), head, "sub/a.go") || !r.Contains(t.Context(), head, "sub-1.0.0") || r.Has(t.Context(), head, "none") {
+	if !r.HasFile(t.Context(), head, "sub/a.go") || !r.Contains(t.Context(), head, "sub-1.0.0") || r.HasFile(t.Context(), head, "none") {
 		t.Error("what a commit has")
 	}
 	ok(t, r.Checkout(t.Context(), head, filepath.Join(t.TempDir(), "checkout")))

@@ -222,11 +222,11 @@ type Place struct {
 	Parents []string
 }
 
-// Between are the commits that are reachable from newer and not from older, and that
+// CommitsBetween are the commits that are reachable from newer and not from older, and that
 // touch folder (slashed, empty for all) in a file that can shape a program; newest first,
 // each before its parents, which are the next of them that do. FirstParent keeps to the
 // line of merges.
-func (r *Repository) Between(ctx context.Context, older, newer, folder string, firstParent bool) ([]Place, error) {
+func (r *Repository) CommitsBetween(ctx context.Context, older, newer, folder string, firstParent bool) ([]Place, error) {
 	args := []string{"rev-list", "--parents", "--topo-order"}
 	if firstParent {
 		args = append(args, "--first-parent")
@@ -321,8 +321,8 @@ func (r *Repository) borrow(ctx context.Context, into string) error {
 	return nil
 }
 
-// Has reports whether a commit has a file, slashed from the top.
-func (r *Repository) Has(ctx context.Context, commit, file string) bool {
+// HasFile reports whether a commit has a file, slashed from the top.
+func (r *Repository) HasFile(ctx context.Context, commit, file string) bool {
 	_, err := r.git(ctx, "cat-file", "-e", commit+":"+file)
 	return err == nil
 }

@@ -147,7 +147,7 @@ func TestBetween(t *testing.T) {
 	r, err := Open(t.Context(), s.dir, "")
 	ok(t, err)
 	one, two := s.git("rev-parse", "sub-1.0.0"), s.git("rev-parse", "sub-1.1.0^{}")
-	places, err := r.Between(t.Context(), one, two, "sub", false)
+	places, err := r.CommitsBetween(t.Context(), one, two, "sub", false)
 	ok(t, err)
 	if len(places) != 1 || places[0].Commit != two {
 		t.Errorf("between are %v, want %s alone: README.md shapes no program", places, two)

@@ -35,7 +35,7 @@ func Check(t *builds.Target) error {
 	if err != nil {
 		return err
 	}
-	assets, err := Beside(t.Manifest, t.Dir)
+	assets, err := AssetsDigest(t.Manifest, t.Dir)
 	switch {
 	case err != nil:
 		return err
@@ -50,8 +50,8 @@ func Check(t *builds.Target) error {
 	return nil
 }
 
-// Beside is the digest of all that an entry in the folder dir holds beside its manifest and its programs.
-func Beside(m builds.Manifest, dir string) (string, error) {
+// AssetsDigest is the digest of all that an entry in the folder dir holds beside its manifest and its programs.
+func AssetsDigest(m builds.Manifest, dir string) (string, error) {
 	except := []string{Manifest, NewManifest}
 	for _, name := range Programs(m) {
 		except = append(except, path.Join("bin", name))

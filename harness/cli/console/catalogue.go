@@ -20,8 +20,8 @@ import (
 // EnvCatalogue lists folders as --catalogue does, separated as in PATH.
 const EnvCatalogue = "NODESTORM_CATALOGUE"
 
-// Own says which catalogue there is beside the one that is built in.
-type Own struct {
+// UserCatalogue says which catalogue there is beside the one that is built in.
+type UserCatalogue struct {
 	Folders   []string
 	NoBuiltin bool
 	Checkout  string // whose records and features there are in place of those built in

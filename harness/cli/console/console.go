@@ -27,7 +27,7 @@ type Console struct {
 	Arguments      []string
 	Serving        *queue.Worker // if we play for another process
 	Store          *buildstore.Store
-	Own            Own
+	Own            UserCatalogue
 	Form           string // of -o; empty: for people
 	Quiet, Verbose bool
 

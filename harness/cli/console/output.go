@@ -59,7 +59,7 @@ func (e *Console) OutputFlags(c *cobra.Command, asJSON *bool, more ...string) {
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(o.allowed, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().BoolVar(asJSON, "json", false, "print JSON, as -o json")
 	Hide(c, "json")
-	Alone(c, "json", "output")
+	MutuallyExclusive(c, "json", "output")
 }
 
 // FormatFlags adds -o to a command that has formats of its own, under the name --format too,
@@ -71,7 +71,7 @@ func (e *Console) FormatFlags(c *cobra.Command, format *string, usual string, fo
 	alias(c, "format", "output", func() {})
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, as -o json")
 	Hide(c, "json")
-	Alone(c, "json", "output")
+	MutuallyExclusive(c, "json", "output")
 	before := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		switch err := before(c, args); {
@@ -108,8 +108,8 @@ func (e *Console) InYAML(write func(io.Writer) error) func(io.Writer) error {
 	}
 }
 
-// Alone makes two flags of one command a usage error.
-func Alone(c *cobra.Command, a, b string) {
+// MutuallyExclusive makes two flags of one command a usage error.
+func MutuallyExclusive(c *cobra.Command, a, b string) {
 	before := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed(a) && c.Flags().Changed(b) {

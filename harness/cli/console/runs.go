@@ -39,7 +39,7 @@ func (e *Console) Reporter(catalogue *scenarios.Catalogue) *stored.Reporter {
 // Conclude prints the rows and turns them into the exit status, of which skipped ones
 // are no part if not strict.
 func (e *Console) Conclude(rows []table.Row, asJSON, strict bool) error {
-	redactor := redact.ForHere(e.catalogue.Says)
+	redactor := redact.ForHere(e.catalogue.HasWord)
 	rows = slices.Clone(rows)
 	for i := range rows {
 		rows[i].Reason = redactor.Text(rows[i].Reason)

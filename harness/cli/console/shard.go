@@ -59,13 +59,13 @@ func (h *Shard) Choose(ctx context.Context, e *Console, s replay.Settings, recor
 	h.out, h.read = s.Out, e.Serving != nil
 	chosen, mine := h.Kept.Mine(records)
 	e.Remark("shard %s has %d of %s", part, mine, wording.Counted(len(jobs), "replay"))
-	return chosen, h.Keep(nil, false)
+	return chosen, h.SaveProgress(nil, false)
 }
 
-// Keep notes what has come of the shard so far; of the whole nothing is kept.
-func (h *Shard) Keep(rows []table.Row, ended bool) error {
+// SaveProgress notes what has come of the shard so far; of the whole nothing is kept.
+func (h *Shard) SaveProgress(rows []table.Row, ended bool) error {
 	if h.read {
 		return nil
 	}
-	return h.Kept.Note(h.out, rows, ended)
+	return h.Kept.SaveProgress(h.out, rows, ended)
 }

@@ -145,7 +145,7 @@ func (g Readiness) print(b *strings.Builder) {
 	indented(b, "  "+mark+" ", "    ", fmt.Sprintf("%d of %d replays: the %s that %s %s", g.Ready, g.Replays,
 		wording.Counted(g.Records, "record"), need, g.Of))
 	if len(g.Missing) > 0 {
-		indented(b, "    missing: ", "      ", together(g.Missing))
+		indented(b, "    missing: ", "      ", groupByProgram(g.Missing))
 	}
 	for n, way := range g.Ways {
 		if n > 0 && strings.HasPrefix(g.Ways[n-1], "nodestorm target get ") {
@@ -180,8 +180,8 @@ func shellLines(command string) string {
 	return strings.NewReplacer("\n", " \\\n        ", joined, " ").Replace(lines)
 }
 
-// together are builds in fewer words: the versions of a program behind its name.
-func together(refs []string) string {
+// groupByProgram are builds in fewer words: the versions of a program behind its name.
+func groupByProgram(refs []string) string {
 	var text strings.Builder
 	last := ""
 	for _, build := range refs {

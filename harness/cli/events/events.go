@@ -19,8 +19,8 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// Seen is what stored runs have of an event: one line of events.ndjson.
-type Seen struct {
+// Observed is what stored runs have of an event: one line of events.ndjson.
+type Observed struct {
 	Example history.Record `json:"example"`
 	Details []string       `json:"details,omitempty"`
 	Actors  []string       `json:"actors,omitempty"`
@@ -56,7 +56,7 @@ var All = sync.OnceValue(func() (all []Event) {
 	decoder := json.NewDecoder(bytes.NewReader(stored))
 	seen := map[history.Source]map[string]bool{}
 	for decoder.More() {
-		var s Seen
+		var s Observed
 		if err := decoder.Decode(&s); err != nil {
 			panic(err) // it is part of the program
 		}
@@ -69,7 +69,7 @@ var All = sync.OnceValue(func() (all []Event) {
 	for _, source := range history.Sources() {
 		for _, verb := range vocabulary.Verbs(source) {
 			if !seen[source][verb] {
-				about := vocabulary.About(source, verb)
+				about := vocabulary.ResourcesOf(source, verb)
 				if len(about) == 0 {
 					about = []string{""}
 				}
@@ -99,7 +99,7 @@ func unseen(source history.Source, verb, resource string) Event {
 	return e
 }
 
-func (s Seen) event() Event {
+func (s Observed) event() Event {
 	e := Event{Source: s.Example.Source, Verb: s.Example.Verb, Resource: s.Example.Object.Resource, Actors: s.Actors, Worlds: s.Worlds,
 		Part: PartOf(s.Example), Pattern: pattern(s.Example)}
 	for _, name := range s.Details {
@@ -172,7 +172,7 @@ func sortedKeys(m map[string]any) (keys []string) {
 // error says which word is like which.
 func Search(words []string) (found []Event, err error) {
 	for _, e := range All() {
-		if !slices.ContainsFunc(words, func(word string) bool { return !e.has(strings.ToLower(word)) }) {
+		if !slices.ContainsFunc(words, func(word string) bool { return !e.mentions(strings.ToLower(word)) }) {
 			found = append(found, e)
 		}
 	}
@@ -181,7 +181,7 @@ func Search(words []string) (found []Event, err error) {
 		return found, nil
 	}
 	for _, word := range words {
-		if !slices.ContainsFunc(All(), func(e Event) bool { return e.has(strings.ToLower(word)) }) {
+		if !slices.ContainsFunc(All(), func(e Event) bool { return e.mentions(strings.ToLower(word)) }) {
 			return nil, fmt.Errorf("no event has the word %q%s; nodestorm events lists all", word, strict.Meant(strings.ToLower(word), Words()))
 		}
 	}
@@ -196,7 +196,7 @@ func (e Event) words() []string {
 	return slices.Concat(all, e.Actors, e.Worlds)
 }
 
-func (e Event) has(word string) bool {
+func (e Event) mentions(word string) bool {
 	return slices.ContainsFunc(e.words(), func(w string) bool { return strings.Contains(strings.ToLower(w), word) })
 }
 
@@ -209,8 +209,8 @@ func Words() (words []string) {
 	return slices.Compact(words)
 }
 
-// About is what the event is about, as people read it.
-func (e Event) About() string {
+// Subject is what the event is about, as people read it.
+func (e Event) Subject() string {
 	switch {
 	case e.Part != "":
 		return e.Resource + "/" + e.Part

@@ -28,7 +28,7 @@ var (
 )
 
 type counted struct {
-	Seen
+	Observed
 	details, actors, worlds map[string]int
 }
 
@@ -54,7 +54,7 @@ func TestCollect(t *testing.T) {
 			continue
 		}
 		c.Details, c.Actors, c.Worlds = slices.Sorted(maps.Keys(c.details)), often(c.actors, 6), often(c.worlds, 9)
-		line, err := json.Marshal(c.Seen)
+		line, err := json.Marshal(c.Observed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func world(dir string) string {
 	if name == "karpenter" {
 		provider = cmp.Or(provider, "kwok")
 	}
-	switch on := cloud.Of(name); {
+	switch on := cloud.NamesFor(name); {
 	case slices.Contains(on, provider):
 		return name + " on " + provider
 	case len(on) == 0 && slices.Contains(scenarios.Autoscalers, name):
@@ -161,7 +161,7 @@ func TestEvents(t *testing.T) {
 	decoder := json.NewDecoder(bytes.NewReader(stored))
 	lines := 0
 	for decoder.More() {
-		var s Seen
+		var s Observed
 		if err := decoder.Decode(&s); err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ var Said = map[history.Source]string{
 // Print writes the events as a list in YAML whose items are patterns, with comments.
 func Print(w io.Writer, events []Event) {
 	for _, e := range events {
-		fmt.Fprintf(w, "# %s %s %s\n", e.Source, e.Verb, e.About())
+		fmt.Fprintf(w, "# %s %s %s\n", e.Source, e.Verb, e.Subject())
 		if names := e.detailNames(); names != "" && len(e.Worlds) > 0 {
 			fmt.Fprintf(w, "#   details: %s\n", names)
 		}

@@ -365,7 +365,7 @@ var limits = map[string]func(*Schema){
 	"Written": func(s *Schema) {
 		s.Properties.Named("system").Enum = slices.Sorted(slices.Values(scenarios.Systems))
 		s.Properties.Named("autoscaler").Enum = scenarios.Autoscalers
-		s.Properties.Named("cloud").Enum = append(cloud.Of("cluster-autoscaler"), cloud.Of("karpenter")...)
+		s.Properties.Named("cloud").Enum = append(cloud.NamesFor("cluster-autoscaler"), cloud.NamesFor("karpenter")...)
 		s.Properties.Named("id").Pattern = `^[a-z0-9]+(-[a-z0-9]+)+$`
 		for _, field := range []string{"issue", "fix"} {
 			s.Properties.Named(field).Pattern = `^[A-Za-z0-9-]+/[A-Za-z0-9._-]+#[0-9]+$`

@@ -59,7 +59,7 @@ is checked and completed in editors with yaml-language-server.`,
 	}
 	c.Flags().BoolVar(&deep, "recursive", false, "name all fields below it")
 	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of the files of a kind")
-	console.Alone(c, "recursive", "schema")
+	console.MutuallyExclusive(c, "recursive", "schema")
 	return c
 }
 

@@ -60,7 +60,7 @@ be the beginning of a failure of your own. A record's twins are in the record's 
 	alone := []string{"feature", "record", "file", "run"}
 	for i, flag := range alone {
 		for _, other := range alone[i+1:] {
-			console.Alone(c, flag, other)
+			console.MutuallyExclusive(c, flag, other)
 		}
 	}
 	e.CatalogueFlags(c)

@@ -81,7 +81,7 @@ func (b *bisection) prepare(c *cobra.Command, name string) error {
 	case b.Good == b.Bad:
 		return exit.UsageError(fmt.Errorf("--good and --bad are the same: %s", b.Good))
 	}
-	return b.one(c, name)
+	return b.prepareScenario(c, name)
 }
 
 // search is all of it, from the ends to the report.

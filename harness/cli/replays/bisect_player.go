@@ -64,8 +64,8 @@ func exactlyOneScenario(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// one finds the scenario, and checks what a session of run does.
-func (b *bisection) one(c *cobra.Command, name string) (err error) {
+// prepareScenario finds the scenario, and checks what a session of run does.
+func (b *bisection) prepareScenario(c *cobra.Command, name string) (err error) {
 	switch {
 	case b.Rules.Healthy < 1 || b.Rules.Doubts < 1:
 		return exit.UsageError(fmt.Errorf("--healthy-runs %d, --max-inconclusive %d: want 1 or more", b.Rules.Healthy, b.Rules.Doubts))
@@ -88,7 +88,7 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 		return exit.UsageError(fmt.Errorf("%s has %d scenarios: name one by its ID", name, len(records)))
 	}
 	b.Record = records[0]
-	if err := b.about(name); err != nil {
+	if err := b.checkBuilds(name); err != nil {
 		return exit.UsageError(err)
 	}
 	if err := b.check(c); err != nil {
@@ -102,8 +102,8 @@ func (b *bisection) one(c *cobra.Command, name string) (err error) {
 	return nil
 }
 
-// about makes sure that it is known what is built.
-func (b *bisection) about(name string) error {
+// checkBuilds makes sure that it is known what is built.
+func (b *bisection) checkBuilds(name string) error {
 	switch known := []string{draft.Karpenter, draft.ClusterAutoscaler}; {
 	case !b.Record.Bare() && b.autoscaler != "" && b.autoscaler != b.Record.Autoscaler:
 		return fmt.Errorf("%s is about %s, and --autoscaler is %s", b.Record.ID, b.Record.Autoscaler, b.autoscaler)

@@ -73,7 +73,7 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 	if b.From.Dir == "" {
 		return 0, errors.New("--source is missing: say --source . for the checkout that git bisect run is in")
 	}
-	if err := b.one(c, name); err != nil {
+	if err := b.prepareScenario(c, name); err != nil {
 		return 0, err
 	}
 	ctx := c.Context()

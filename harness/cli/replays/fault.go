@@ -44,7 +44,7 @@ If more than one world is there, KUBECONFIG says which is meant.`,
 				return exit.UsageError(err)
 			}
 			armed := clocked{}
-			if err := ask(e, c.Context(), "/fault", asked, &armed); err != nil {
+			if err := request(e, c.Context(), "/fault", asked, &armed); err != nil {
 				return exit.UsageError(err)
 			}
 			fmt.Fprintf(e.Stdout, "armed at %s\n", armed.At.UTC().Format(time.TimeOnly))
@@ -98,7 +98,7 @@ func newFaultList(e *console.Console) *cobra.Command {
 		Args:    console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			all := []breaks.Armed{}
-			if err := ask(e, c.Context(), "/list", struct{}{}, &all); err != nil {
+			if err := request(e, c.Context(), "/list", struct{}{}, &all); err != nil {
 				return exit.UsageError(err)
 			}
 			if asJSON {
@@ -123,7 +123,7 @@ func newFaultClear(e *console.Console) *cobra.Command {
 		Example: "  nodestorm up fault clear dead",
 		Args:    console.Exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := ask(e, c.Context(), "/clear", askedName{args[0]}, nil); err != nil {
+			if err := request(e, c.Context(), "/clear", askedName{args[0]}, nil); err != nil {
 				return exit.UsageError(err)
 			}
 			fmt.Fprintln(e.Stdout, "cleared")
@@ -131,7 +131,7 @@ func newFaultClear(e *console.Console) *cobra.Command {
 		},
 		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			all := []breaks.Armed{}
-			_ = ask(e, c.Context(), "/list", struct{}{}, &all) // without a world there is nothing to offer
+			_ = request(e, c.Context(), "/list", struct{}{}, &all) // without a world there is nothing to offer
 			var names []string
 			for _, f := range all {
 				if f.State != "cleared" && !slices.Contains(names, f.Name) {
@@ -150,8 +150,8 @@ type (
 	clocked    struct{ At time.Time }
 )
 
-// ask asks the world that is running.
-func ask(e *console.Console, ctx context.Context, path string, question, answer any) error {
+// request asks the world that is running.
+func request(e *console.Console, ctx context.Context, path string, question, answer any) error {
 	dir, err := api.Find(ctx, os.Getenv("KUBECONFIG"), os.TempDir(), world.FolderPrefix)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func serveFaults(dir string, stage *sentences.Stage, script *transcript.Transcri
 	mux.Handle("POST /clear", api.Handle(func(asked askedName) (clocked, error) {
 		at, err := stage.Clear(asked.Name)
 		if err == nil && script != nil {
-			script.Say(at, breaks.ClearSentence(asked.Name), "")
+			script.AddStep(at, breaks.ClearSentence(asked.Name), "")
 		}
 		return clocked{at}, err
 	}))

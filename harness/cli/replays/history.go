@@ -44,7 +44,7 @@ Exit status: 0 as the catalogue expects, 1 not, 2 usage, 3 inconclusive.`,
 			if b.From.Dir != "" && !get.Build {
 				return exit.UsageError(errors.New("--source is where to build from: it needs --build"))
 			}
-			if err := b.one(c, args[0]); err != nil {
+			if err := b.prepareScenario(c, args[0]); err != nil {
 				return err
 			}
 			return b.releases(c.Context(), get)
@@ -77,7 +77,7 @@ func (b *bisection) releases(ctx context.Context, get bisect.Getting) error {
 	if _, err := b.open(ctx, supply.Refuse); err != nil {
 		return err
 	}
-	past, err := b.Over(ctx, known, get)
+	past, err := b.ReplayReleases(ctx, known, get)
 	if err != nil {
 		return err
 	}

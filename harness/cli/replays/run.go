@@ -83,7 +83,7 @@ func (r *running) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	ref, err := r.about(records)
+	ref, err := r.resolveTarget(records)
 	if err != nil {
 		return exit.UsageError(err)
 	}
@@ -107,7 +107,7 @@ func (r *running) run(c *cobra.Command, args []string) error {
 		}
 		return r.printPlan(c.Context(), of, 1, r.asJSON)
 	}
-	jobs, missing, err := r.on(c.Context(), ref, records)
+	jobs, missing, err := r.jobsFor(c.Context(), ref, records)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (r *running) run(c *cobra.Command, args []string) error {
 	jobs, without := r.Playable(c.Context(), jobs)
 	rows = append(rows, without...)
 	if r.Serving != nil {
-		return r.Serving.Serve(c.Context(), os.Stdin, &r.Queue, r.Among(jobs))
+		return r.Serving.Serve(c.Context(), os.Stdin, &r.Queue, r.LookupIn(jobs))
 	}
 	played, err := r.Play(c.Context(), queue.Tasks(jobs), nil)
 	rows = append(rows, played...)
@@ -144,8 +144,8 @@ func (r *running) chosen(args []string) (records []scenarios.Record, err error) 
 	return records, r.ToPlay(r.Catalogue, records, err)
 }
 
-// about is the target, which all records are about; those without one are of it from now on.
-func (r *running) about(records []scenarios.Record) (builds.Ref, error) {
+// resolveTarget is the target, which all records are about; those without one are of it from now on.
+func (r *running) resolveTarget(records []scenarios.Record) (builds.Ref, error) {
 	switch {
 	case r.target == "" && len(records[0].Targets) == 0:
 		return builds.Ref{}, errors.New("--target NAME@VERSION is missing, for example karpenter@v1.7.0; nodestorm target list " +
@@ -168,7 +168,7 @@ func aboutTarget(target string, race bool, records []scenarios.Record) (builds.R
 			records[i].Autoscaler = ref.Name
 			continue
 		}
-		on, is := of.On(ref.Name)
+		on, is := of.ForProgram(ref.Name)
 		if records[i] = on; !is {
 			about := strings.TrimSuffix(of.Autoscaler+" on "+of.OnlyCloud(), " on ")
 			return ref, fmt.Errorf("%s is about %s, and --target is %s: want a build of %s", of.ID, about, ref, of.Autoscaler)
@@ -234,9 +234,11 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 	return records, nil
 }
 
-// on gets what the records are replayed on: builds of the store, or a user's order. Rows are of records whose build
+// jobsFor gets what the records are replayed on: builds of the store, or a user's order. Rows are of records whose build
 // cannot be had, such as one with the race detector, while others have theirs.
-func (s *session) on(ctx context.Context, ref builds.Ref, records []scenarios.Record) (jobs []queue.Job, without []table.Row, err error) {
+func (s *session) jobsFor(
+	ctx context.Context, ref builds.Ref, records []scenarios.Record,
+) (jobs []queue.Job, without []table.Row, err error) {
 	refs := make([]builds.Ref, len(records))
 	for i, r := range records {
 		refs[i] = s.BuildFor(ref, r)

@@ -65,7 +65,7 @@ func (s *session) addManifest(c *cobra.Command) {
 
 // karpenterClouds are those that Karpenter can have, first the one that comes with it.
 func karpenterClouds() []string {
-	others := slices.DeleteFunc(cloud.Of("karpenter"), func(name string) bool { return name == builds.Kwok })
+	others := slices.DeleteFunc(cloud.NamesFor("karpenter"), func(name string) bool { return name == builds.Kwok })
 	return append([]string{builds.Kwok}, others...)
 }
 

@@ -145,13 +145,13 @@ func (u *upOptions) fromFlags(ctx context.Context) error {
 		return exit.UsageError(fmt.Errorf("--nodes: %w", err))
 	}
 	var refs []builds.Ref
-	u.givens = []*messages.PickleStep{transcript.Given("a cluster", "")}
+	u.givens = []*messages.PickleStep{transcript.GivenStep("a cluster", "")}
 	if u.nodes > 0 {
-		u.givens = append(u.givens, transcript.Given(wording.Counted(u.nodes, "simulated node"), ""))
+		u.givens = append(u.givens, transcript.GivenStep(wording.Counted(u.nodes, "simulated node"), ""))
 	}
 	if u.target != "" {
 		refs = append(refs, u.ref)
-		u.givens = append(u.givens, transcript.Given("Karpenter", ""), transcript.Given("these objects:", defaultPool))
+		u.givens = append(u.givens, transcript.GivenStep("Karpenter", ""), transcript.GivenStep("these objects:", defaultPool))
 	}
 	have, err := u.open(ctx, supply.Refuse, refs...)
 	u.build = have[u.ref]
@@ -191,7 +191,7 @@ func (u *upOptions) fromFeature(ctx context.Context) (err error) {
 		records[0].Autoscaler = u.ref.Name
 	}
 	u.Features = u.Catalogue.Features()
-	jobs, _, err := u.on(ctx, u.ref, records) // of one record there is a build, or an error
+	jobs, _, err := u.jobsFor(ctx, u.ref, records) // of one record there is a build, or an error
 	if err != nil {
 		return err
 	}
@@ -302,12 +302,12 @@ func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.St
 Watch it at %s
 Logs and history are in %s. Ctrl-C ends the world.
 `, u.World.Clock, oneline.Command(kubeconfig), oneline.Command(filepath.Join(u.Kubernetes.Bin(), "kubectl")), live, out)
-	err = u.keep(ctx, w, script)
+	err = u.writeFeature(ctx, w, script)
 	return errors.Join(err, closed())
 }
 
-// keep waits for the end and writes the feature, after changes at most once a second.
-func (u *upOptions) keep(ctx context.Context, w *world.World, script *transcript.Transcript) error {
+// writeFeature waits for the end and writes the feature, after changes at most once a second.
+func (u *upOptions) writeFeature(ctx context.Context, w *world.World, script *transcript.Transcript) error {
 	write := func() error {
 		if script == nil {
 			return nil

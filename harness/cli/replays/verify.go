@@ -113,17 +113,17 @@ func (v *verification) run(c *cobra.Command, ids []string) (err error) {
 		if err := v.kept.Check(c.Context()); err != nil {
 			return err
 		}
-		defer func() { err = v.kept.Keep(c.Context(), v.Out, v.shard.Kept.Name(), err) }()
+		defer func() { err = v.kept.Save(c.Context(), v.Out, v.shard.Kept.Name(), err) }()
 	}
 	if v.shard.Kept.Empty() {
-		return v.shard.Keep(nil, true)
+		return v.shard.SaveProgress(nil, true)
 	}
 	jobs, rows, pending, err := v.jobs(c.Context(), records, len(sides))
 	if err != nil {
 		return err
 	}
 	if pending != nil {
-		defer pending.End()
+		defer pending.Stop()
 	}
 	if err := v.CheckManifest(c.Context(), jobs); err != nil {
 		return err
@@ -134,14 +134,14 @@ func (v *verification) run(c *cobra.Command, ids []string) (err error) {
 	jobs, without := v.Playable(c.Context(), jobs)
 	rows = append(rows, without...)
 	if v.Serving != nil {
-		return v.Serving.Serve(c.Context(), os.Stdin, &v.Queue, v.Among(jobs))
+		return v.Serving.Serve(c.Context(), os.Stdin, &v.Queue, v.LookupIn(jobs))
 	}
-	keep := func(soFar []table.Row) error { return v.shard.Keep(soFar, false) }
+	keep := func(soFar []table.Row) error { return v.shard.SaveProgress(soFar, false) }
 	rows, err = v.PlayRounds(c.Context(), pending, jobs, v.rounds, rows, keep)
 	if err != nil {
 		return v.BreakOff(rows, v.asJSON, err)
 	}
-	return cmp.Or(v.shard.Keep(rows, true), v.finish(c.Context(), rows, v.asJSON))
+	return cmp.Or(v.shard.SaveProgress(rows, true), v.finish(c.Context(), rows, v.asJSON))
 }
 
 // plan prints what would be got and played.
@@ -248,7 +248,7 @@ func (v *verification) jobs(ctx context.Context, records []scenarios.Record, sid
 	case v.target != "":
 		records, rows = v.withBuild(v.ref, records)
 		var missing []table.Row
-		jobs, missing, err = v.on(ctx, v.ref, records)
+		jobs, missing, err = v.jobsFor(ctx, v.ref, records)
 		rows = append(rows, missing...)
 	case sides == 1 && v.kubernetesName == "" && v.PlaysPending():
 		jobs, pending, err = v.Pending(ctx, records)

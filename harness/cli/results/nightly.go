@@ -100,7 +100,7 @@ func compareNights(e *console.Console, ctx context.Context, args []string, o nig
 	if err != nil {
 		return exit.UsageError(err)
 	}
-	before, err := nights.Before(ctx, place, night, o.last, o.keep, e.Say)
+	before, err := nights.LoadPrevious(ctx, place, night, o.last, o.keep, e.Say)
 	missing := ""
 	switch {
 	case ctx.Err() == nil && errors.As(err, new(*bucket.StoreError)):
@@ -120,7 +120,7 @@ func compareNights(e *console.Console, ctx context.Context, args []string, o nig
 	}
 	fails := report.Counts[string(nightly.NewlyFailing)] > 0
 	if o.keep {
-		if err := nights.Keep(ctx, place, night); err != nil {
+		if err := nights.Add(ctx, place, night); err != nil {
 			unread = fmt.Errorf("this night is not kept, and the report is there; the same command keeps it later: %w", exit.WithRoom(err))
 			if fails {
 				e.Say("%v", unread)
@@ -128,7 +128,7 @@ func compareNights(e *console.Console, ctx context.Context, args []string, o nig
 		}
 	}
 	if fails || unread == nil {
-		return unlike(fails, report.Counts[string(nightly.Inconclusive)]+report.Counts[string(nightly.Gone)] > 0)
+		return exitStatus(fails, report.Counts[string(nightly.Inconclusive)]+report.Counts[string(nightly.Gone)] > 0)
 	}
 	return unread
 }

@@ -80,7 +80,7 @@ func mergeShards(ctx context.Context, e *console.Console, places []string, o mer
 	if err != nil {
 		return exit.UsageError(err)
 	}
-	shards, err := shard.Below(dirs)
+	shards, err := shard.FindShards(dirs)
 	if err == nil {
 		err = shard.Check(shards)
 	}
@@ -93,7 +93,7 @@ func mergeShards(ctx context.Context, e *console.Console, places []string, o mer
 	if err != nil {
 		return exit.UsageError(err)
 	}
-	defer func() { err = o.kept.Keep(ctx, o.out, "merged", err) }()
+	defer func() { err = o.kept.Save(ctx, o.out, "merged", err) }()
 	rows, missing, remarks := shard.Join(shards)
 	for _, text := range remarks {
 		e.Say("%s", text)

@@ -89,7 +89,7 @@ func (o recheckOptions) run(ctx context.Context, e *console.Console, args []stri
 }
 
 // concludeAgain prints what came of judging runs again.
-func concludeAgain(e *console.Console, again *stored.Again, asJSON bool) error {
+func concludeAgain(e *console.Console, again *stored.Rejudgement, asJSON bool) error {
 	if len(again.Rows) == 0 {
 		return &exit.Error{Code: exit.Usage}
 	}
@@ -126,7 +126,7 @@ func crossed(e *console.Console, c stored.Crossed, symptoms int, asJSON bool) er
 		fmt.Fprintf(e.Stdout, "%s, %s: %s\n", wording.Counted(c.Judged, "run"), wording.Counted(symptoms, "symptom"),
 			wording.Counted(len(c.Foreign), "symptom")+" of another scenario")
 	}
-	return unlike(len(c.Foreign) > 0, c.Unsure > 0)
+	return exitStatus(len(c.Foreign) > 0, c.Unsure > 0)
 }
 
 // tallyInvariants prints which invariants stored runs break.
@@ -142,11 +142,11 @@ func tallyInvariants(ctx context.Context, e *console.Console, found []stored.Run
 	} else {
 		all.Show(e.Stdout)
 	}
-	return unlike(all.Alarm(), unread > 0)
+	return exitStatus(all.Alarm(), unread > 0)
 }
 
-// unlike is the exit status of what is as expected unless it is wrong, or unsure.
-func unlike(wrong, unsure bool) error {
+// exitStatus is the exit status of what is as expected unless it is wrong, or unsure.
+func exitStatus(wrong, unsure bool) error {
 	switch {
 	case wrong:
 		return &exit.Error{Code: exit.NotAsExpected}

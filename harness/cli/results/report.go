@@ -107,7 +107,7 @@ func (o reportOptions) run(ctx context.Context, e *console.Console, args []strin
 		return pages(ctx, r, found, o.to)
 	case o.format == asText:
 		return r.File(ctx, cmp.Or(o.to, "-"), func(w io.Writer) error {
-			return r.Each(ctx, found, func(f stored.Run) error { return r.Timeline(ctx, w, f) })
+			return r.ForEach(ctx, found, func(f stored.Run) error { return r.Timeline(ctx, w, f) })
 		})
 	}
 	return write(ctx, e, r, found, o.format, o.to)
@@ -119,7 +119,7 @@ func pages(ctx context.Context, r *stored.Reporter, found []stored.Run, to strin
 		return exit.UsageError(fmt.Errorf("--out-file names one file, and there are %d runs; without it each gets its own %s", len(found),
 			run.ReportFile))
 	}
-	return r.Each(ctx, found, func(f stored.Run) error { return printPage(ctx, r, cmp.Or(to, f.Page), f.Dir) })
+	return r.ForEach(ctx, found, func(f stored.Run) error { return printPage(ctx, r, cmp.Or(to, f.Page), f.Dir) })
 }
 
 // sideBySide writes the page of two runs.
@@ -148,7 +148,7 @@ func formatNames() []string {
 // write writes all runs in a format.
 func write(ctx context.Context, e *console.Console, r *stored.Reporter, found []stored.Run, format, to string) error {
 	var stories []*story.Story
-	failed := r.Each(ctx, found, func(f stored.Run) error {
+	failed := r.ForEach(ctx, found, func(f stored.Run) error {
 		s, err := r.Story(ctx, f.Dir)
 		if err == nil {
 			stories = append(stories, s)

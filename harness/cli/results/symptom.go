@@ -97,7 +97,7 @@ func (o symptomOptions) run(ctx context.Context, e *console.Console, arg string)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return exit.UsageError(errors.New(own[0].Says(err)))
+		return exit.UsageError(errors.New(own[0].ErrorText(err)))
 	}
 	return printSymptom(e, s, o.asJSON)
 }
@@ -115,7 +115,7 @@ func printSymptom(e *console.Console, s *stored.Symptom, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return unlike(len(s.Wrong) > 0, false)
+	return exitStatus(len(s.Wrong) > 0, false)
 }
 
 // folderOf is the folder that runs lie in beside the one in dir: that of its scenario's folder, if it lies in one as replays make it.

@@ -82,7 +82,7 @@ and --mirror; with ` + buildstore.EnvMirror + `=` + buildstore.NoRegistry + ` no
 	c.Flags().StringVar(&o.provider, "provider", "", "cloud `PROVIDER` that is compiled in; default: the recipe's, if any")
 	e.CatalogueFlags(c)
 	e.OutputFlags(c, &o.asJSON, console.AsNames)
-	console.Alone(c, "pull", "build")
+	console.MutuallyExclusive(c, "pull", "build")
 	return c
 }
 
@@ -204,7 +204,7 @@ type pulling struct {
 
 // pullAll gets out of registries the named targets, and of those that are needed what is not there.
 func (p *pulling) pullAll(e *console.Console, ctx context.Context, named, needed []builds.Ref, o getOptions) error {
-	if err := p.ask(e, ctx, named, needed, o); err != nil {
+	if err := p.findOffers(e, ctx, named, needed, o); err != nil {
 		return exit.UsageError(err)
 	}
 	people := !o.asJSON && e.Form != console.AsNames
@@ -213,11 +213,11 @@ func (p *pulling) pullAll(e *console.Console, ctx context.Context, named, needed
 			return err
 		}
 	}
-	return exit.UsageError(p.take(e, ctx, people))
+	return exit.UsageError(p.pullOffers(e, ctx, people))
 }
 
-// ask asks registries for the named targets, and of those that are needed for what is not there.
-func (p *pulling) ask(e *console.Console, ctx context.Context, named, needed []builds.Ref, o getOptions) error {
+// findOffers asks registries for the named targets, and of those that are needed for what is not there.
+func (p *pulling) findOffers(e *console.Console, ctx context.Context, named, needed []builds.Ref, o getOptions) error {
 	status := e.NewLine()
 	defer status.Clear()
 	seen := map[builds.Ref]bool{}
@@ -239,7 +239,7 @@ func (p *pulling) ask(e *console.Console, ctx context.Context, named, needed []b
 		if len(named)+len(needed) > 1 {
 			status.Show("", "asking for "+ref.String(), "")
 		}
-		offer, err := e.Store.Ask(ctx, ref, where)
+		offer, err := e.Store.FindOffer(ctx, ref, where)
 		var unpublished *buildstore.UnpublishedError
 		switch {
 		case err == nil:
@@ -256,8 +256,8 @@ func (p *pulling) ask(e *console.Console, ctx context.Context, named, needed []b
 	return nil
 }
 
-// take takes what is offered.
-func (p *pulling) take(e *console.Console, ctx context.Context, people bool) error {
+// pullOffers takes what is offered.
+func (p *pulling) pullOffers(e *console.Console, ctx context.Context, people bool) error {
 	status := e.NewLine()
 	defer status.Clear()
 	for i, offer := range p.offers {
@@ -265,7 +265,7 @@ func (p *pulling) take(e *console.Console, ctx context.Context, people bool) err
 		if len(p.offers) > 1 {
 			number = fmt.Sprintf("[%d/%d] ", i+1, len(p.offers))
 		}
-		t, err := e.Store.Take(ctx, offer, supply.ShowOn(status, number, ""))
+		t, err := e.Store.PullOffer(ctx, offer, supply.ShowOn(status, number, ""))
 		status.Clear()
 		if err != nil {
 			return withoutNetwork(err)

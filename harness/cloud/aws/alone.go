@@ -15,7 +15,7 @@ import (
 	"nodestorm/harness/cloud/live"
 )
 
-var alone = &live.Alone{
+var alone = &live.Standalone{
 	Command: Name,
 	Short:   "Serve AWS as Karpenter calls it, on loopback",
 	Long: `Serve an account of AWS on loopback, in real time, until Ctrl-C: EC2, IAM, SSM,

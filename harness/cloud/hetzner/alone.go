@@ -17,7 +17,7 @@ import (
 // tokenVariable is where the hcloud command and its kin look for a token.
 const tokenVariable = "HCLOUD_TOKEN"
 
-var alone = &live.Alone{
+var alone = &live.Standalone{
 	Command: "hcloud",
 	Short:   "Serve the Hetzner Cloud API on loopback",
 	Long: `Serve the Hetzner Cloud API on loopback: servers, networks, load balancers,

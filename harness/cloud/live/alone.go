@@ -21,8 +21,8 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Alone is how a kind of clouds is served without a world, to any client, in real time.
-type Alone struct {
+// Standalone is how a kind of clouds is served without a world, to any client, in real time.
+type Standalone struct {
 	// Command is what it is called, for which the rest are the help. What are its instances.
 	Command, Short, Long, Example, What string
 	// Begins is that a file says how the cloud begins, and none keeps it: New has --state itself.

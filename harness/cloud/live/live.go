@@ -46,5 +46,5 @@ type Kind struct {
 	// variables the build asks for, given those that the scenario sets.
 	CheckManifest func(c *manifest.Container, known func(variable string) (bool, error), given []string) error
 	// Alone is how it is served without a world.
-	Alone *Alone
+	Alone *Standalone
 }

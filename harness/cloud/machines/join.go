@@ -288,7 +288,7 @@ func (j *Joiner) delay(i fakecloud.Instance) time.Duration {
 	if !given {
 		d = DefaultBootDelay(i.Type)
 	}
-	return seed.Around(seed.Stream(j.cfg.Seed, "join", "boot", i.Name), d, max(0, j.cfg.Jitter))
+	return seed.Vary(seed.Stream(j.cfg.Seed, "join", "boot", i.Name), d, max(0, j.cfg.Jitter))
 }
 
 // settings are what the instance's user data says, and the kubelet's command line.

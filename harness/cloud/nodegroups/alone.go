@@ -16,7 +16,7 @@ import (
 	"nodestorm/sim/strict"
 )
 
-var alone = &live.Alone{
+var alone = &live.Standalone{
 	Command: Provider,
 	Short:   "Serve node groups to Cluster Autoscaler's provider externalgrpc",
 	Long: `Serve a cloud of node groups on loopback, in real time, until Ctrl-C: Cluster

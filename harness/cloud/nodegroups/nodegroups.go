@@ -171,15 +171,15 @@ func (c *Cloud) CreateInstance(name, instanceType, zone, marks string) error {
 
 // SetTarget sets the target size of a group, as a user would by hand.
 func (c *Cloud) SetTarget(group string, target int) error {
-	return c.with(group, func(tx *fakecloud.Tx, g *fakecloud.Group) { tx.SetTarget(g.ID, target) })
+	return c.withGroup(group, func(tx *fakecloud.Tx, g *fakecloud.Group) { tx.SetTarget(g.ID, target) })
 }
 
 // RemoveGroup takes a group away, and leaves its instances.
 func (c *Cloud) RemoveGroup(group string) error {
-	return c.with(group, func(tx *fakecloud.Tx, g *fakecloud.Group) { tx.RemoveGroup(g.ID) })
+	return c.withGroup(group, func(tx *fakecloud.Tx, g *fakecloud.Group) { tx.RemoveGroup(g.ID) })
 }
 
-func (c *Cloud) with(group string, do func(*fakecloud.Tx, *fakecloud.Group)) error {
+func (c *Cloud) withGroup(group string, do func(*fakecloud.Tx, *fakecloud.Group)) error {
 	return c.Update(func(tx *fakecloud.Tx) error {
 		g := tx.Groups.Named(group)
 		if g == nil {

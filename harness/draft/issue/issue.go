@@ -106,26 +106,26 @@ func read(ctx context.Context, path string) (*text, error) {
 	t := &text{mentions: map[string]int{}, releases: map[string]string{}, settings: map[string]string{}}
 	t.notes = in.Missing()
 	if cut {
-		t.note("the text is larger than %d MiB, and what is after that was not read", mostText>>20)
+		t.addNote("the text is larger than %d MiB, and what is after that was not read", mostText>>20)
 	}
 	list := pieces(all)
 	if len(list) > mostPieces {
-		t.note("the text has %d pieces between fences; the first %d were read", len(list), mostPieces)
+		t.addNote("the text has %d pieces between fences; the first %d were read", len(list), mostPieces)
 		list = list[:mostPieces]
 	}
 	for _, p := range list {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		t.says(p)
+		t.readWords(p)
 		if p.fenced || slices.ContainsFunc(p.lines, printed) {
-			t.take(p)
+			t.addPiece(p)
 		}
 	}
 	return t, nil
 }
 
-func (t *text) note(format string, args ...any) {
+func (t *text) addNote(format string, args ...any) {
 	if note := oneline.Cut(fmt.Sprintf(format, args...), 250); !slices.Contains(t.notes, note) && len(t.notes) < 50 {
 		t.notes = append(t.notes, note)
 	}
@@ -146,8 +146,8 @@ func printed(line string) bool {
 		strings.HasPrefix(line, "apiVersion:")
 }
 
-// take takes what a piece looks like: lines of logs, events and tables one by one, and the rest as a document.
-func (t *text) take(p piece) {
+// addPiece takes what a piece looks like: lines of logs, events and tables one by one, and the rest as a document.
+func (t *text) addPiece(p piece) {
 	var document, log, events []string
 	var columns []column
 	for _, line := range p.lines {

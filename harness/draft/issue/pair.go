@@ -31,7 +31,7 @@ func Draft(ctx context.Context, path, id, about string) (Pair, error) {
 	}
 	var d draft.Draft
 	if about == ClusterAPI {
-		d = t.alone()
+		d = t.clusterAPIStory()
 	} else if d, err = t.draft(ctx, about); err != nil {
 		return Pair{}, err
 	}
@@ -66,28 +66,28 @@ func (t *text) draft(ctx context.Context, about string) (draft.Draft, error) {
 	}
 	if err != nil { // one piece takes no other with it
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			t.note("left out: %s", line)
+			t.addNote("left out: %s", line)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.settings)) {
-		t.note("the chart's setting %s is not in the draft: say \"the target has the environment variables:\"", name)
+		t.addNote("the chart's setting %s is not in the draft: say \"the target has the environment variables:\"", name)
 	}
 	for _, note := range t.notes {
-		c.Note(note)
+		c.AddNote(note)
 	}
 	return draft.Write(c, about), nil
 }
 
-// alone is a story about Cluster API, without an autoscaler and without pods.
-func (t *text) alone() draft.Draft {
+// clusterAPIStory is a story about Cluster API, without an autoscaler and without pods.
+func (t *text) clusterAPIStory() draft.Draft {
 	version := t.releases[ClusterAPI]
 	d := draft.Draft{Autoscaler: ClusterAPI, Version: version, Target: ClusterAPI + "@v" + cmp.Or(version, "1.12.0")}
 	groups := t.groups
 	if len(groups) == 0 {
-		t.note("no object and no table has a MachineDeployment: one of 1 machine is assumed")
+		t.addNote("no object and no table has a MachineDeployment: one of 1 machine is assumed")
 		groups = []group{{"workers", 1}}
 	}
-	t.note("what went wrong is in no source: the When and the Then are an example")
+	t.addNote("what went wrong is in no source: the When and the Then are an example")
 	var steps, head strings.Builder
 	step := func(format string, args ...any) { fmt.Fprintf(&steps, "    "+format+"\n", args...) }
 	step("Given a cluster\n    And Cluster API")
@@ -139,7 +139,7 @@ func (t *text) healthChecks(step func(string, ...any), group string) {
 		if i > 0 {
 			step("  ---")
 		}
-		name, _ := at(o, "metadata", "name").(string)
+		name, _ := fieldAt(o, "metadata", "name").(string)
 		if !objectName.MatchString(name) {
 			name = fmt.Sprintf("check-%d", i+1)
 		}
@@ -151,7 +151,7 @@ func (t *text) healthChecks(step func(string, ...any), group string) {
 			switch {
 			case !slices.Contains(checked, field) || err != nil || strings.Contains(string(value), `\`):
 				if field != "clusterName" && field != "selector" {
-					t.note("the field %s of a MachineHealthCheck is left out", field)
+					t.addNote("the field %s of a MachineHealthCheck is left out", field)
 				}
 			default:
 				step("    %s: %s", field, value)

@@ -100,7 +100,7 @@ func (t *text) document(p piece, all []string) {
 		}
 	case chartField.MatchString(whole):
 		if values, err := mapping(whole); err != nil {
-			t.note("the values from line %d on are left out: %v", p.line, err)
+			t.addNote("the values from line %d on are left out: %v", p.line, err)
 		} else {
 			t.values(values)
 		}
@@ -171,7 +171,7 @@ func (t *text) values(all map[string]any) {
 			all = below
 		}
 	}
-	if tag, is := at(all, "image", "tag").(string); is {
+	if tag, is := fieldAt(all, "image", "tag").(string); is {
 		if m := release.FindStringSubmatch(tag); m != nil && t.program() != "" {
 			t.releases[t.program()] = m[1]
 		}
@@ -202,8 +202,8 @@ func (t *text) values(all map[string]any) {
 	}
 }
 
-// at is what is below keys; nil if there is nothing.
-func at(o map[string]any, keys ...string) (value any) {
+// fieldAt is what is below keys; nil if there is nothing.
+func fieldAt(o map[string]any, keys ...string) (value any) {
 	value = o
 	for _, key := range keys {
 		below, _ := value.(map[string]any)

@@ -33,8 +33,8 @@ var (
 	argument = regexp.MustCompile("(?:^|[\\s`\"'\\[,(])(--[a-z][a-z0-9-]{2,60})(?:=|: +| +)[\"']?([^\\s\"'`,)|]{1,100})")
 )
 
-// says takes what a piece says in words: the title, the programs, their releases, and flags, wherever they are.
-func (t *text) says(p piece) {
+// readWords takes what a piece says in words: the title, the programs, their releases, and flags, wherever they are.
+func (t *text) readWords(p piece) {
 	current := "" // the program that was named last
 	for _, line := range p.lines {
 		line = line[:min(len(line), 4096)]

@@ -239,8 +239,8 @@ func (in *File) Fenced(most int) (all []string, cut bool, err error) {
 	}
 }
 
-// Of is a text that is read as a file is.
-func Of(ctx context.Context, name, text string) (*File, error) {
+// FromText is a text that is read as a file is.
+func FromText(ctx context.Context, name, text string) (*File, error) {
 	return open(ctx, strings.NewReader(text), name, int64(len(text)), func(string) {}, func() {})
 }
 

@@ -21,8 +21,8 @@ import (
 	"nodestorm/sim/machine/node"
 )
 
-// somebodys reads a call if it is one of theirs.
-func somebodys(line []byte) (call auditv1.Event, is bool) {
+// userCall reads a call if it is one of theirs.
+func userCall(line []byte) (call auditv1.Event, is bool) {
 	if !bytes.Contains(line, []byte(audit.UserGroup)) || json.Unmarshal(line, &call) != nil {
 		return call, false
 	}
@@ -42,8 +42,8 @@ type maker struct {
 	number          int
 }
 
-// once waits for it to be created, for $name to stand for its name.
-func (m maker) once() string {
+// waitForCreation waits for it to be created, for $name to stand for its name.
+func (m maker) waitForCreation() string {
 	once := fmt.Sprintf(` once %q has ever sent "create" of %q`, m.actor, m.resource)
 	if m.number > 1 {
 		once += fmt.Sprintf(" %d times", m.number)
@@ -89,31 +89,33 @@ func (o objects) action(call auditv1.Event, r history.Event) action {
 	case uri != nil && uri.Query().Has("dryRun"):
 		return action{}
 	case r.Code >= 400:
-		return note("Here the API server refused to %s with %d.", what, r.Code)
+		return commentAction("Here the API server refused to %s with %d.", what, r.Code)
 	case r.Object.Resource == "secrets" && part == "" && verb == "create":
 		return o.secret(call, r)
 	case r.Object.Resource == "secrets" && verb != "delete":
-		return note("Here a user did %s. What is in secrets is not recorded.", what)
+		return commentAction("Here a user did %s. What is in secrets is not recorded.", what)
 	case part == "scale" && (verb == "patch" || verb == "update"):
-		if replicas, is := at(asked, "spec", "replicas").(float64); is {
-			return o.on(call, r, fmt.Sprintf("is scaled to %d", int(replicas)), "")
+		if replicas, is := fieldAt(asked, "spec", "replicas").(float64); is {
+			return o.stepAbout(call, r, fmt.Sprintf("is scaled to %d", int(replicas)), "")
 		}
 	case part == "eviction" && verb == "create":
-		return o.on(call, r, "is evicted", "")
+		return o.stepAbout(call, r, "is evicted", "")
 	case part != "":
 	case verb == "create" && asked != nil:
-		return o.put(call, r, asked, "created", "")
+		return o.putStep(call, r, asked, "created", "")
 	case verb == "update" && asked != nil:
-		return o.put(call, r, asked, "applied", "Here a user replaced the whole object. Applied, it keeps fields that are not given.")
+		return o.putStep(call, r, asked, "applied", "Here a user replaced the whole object. Applied, it keeps fields that are not given.")
 	case verb == "patch":
 		return o.patch(call, r, asked)
 	case verb == "delete":
 		return o.remove(call, r, asked)
 	}
-	return note("Here a user did %s, which no step can express.", what)
+	return commentAction("Here a user did %s, which no step can express.", what)
 }
 
-func note(format string, args ...any) action { return action{note: fmt.Sprintf(format, args...)} }
+func commentAction(format string, args ...any) action {
+	return action{note: fmt.Sprintf(format, args...)}
+}
 
 // learn notes the kind of a resource.
 func (o objects) learn(call auditv1.Event, bodies ...map[string]any) {
@@ -133,8 +135,8 @@ func groupVersion(call auditv1.Event) string {
 	return call.ObjectRef.APIGroup + "/" + call.ObjectRef.APIVersion
 }
 
-// on is a step about an object.
-func (o objects) on(call auditv1.Event, r history.Event, does, quoted string) action {
+// stepAbout is a step about an object.
+func (o objects) stepAbout(call auditv1.Event, r history.Event, does, quoted string) action {
 	ref := call.ObjectRef
 	kind := o.kinds[ref.Resource+"."+ref.APIGroup]
 	if kind == "" {
@@ -148,7 +150,7 @@ func (o objects) on(call auditv1.Event, r history.Event, does, quoted string) ac
 	}
 	name, once := r.Object.Name, ""
 	if by, is := o.made[r.Object]; is {
-		name, once = "$name", by.once()
+		name, once = "$name", by.waitForCreation()
 	}
 	if namespace := namespaceOf(r); namespace != "" {
 		name = namespace + "/" + name
@@ -173,10 +175,10 @@ func namespaceOf(r history.Event) string {
 	return r.Object.Namespace
 }
 
-// put is a step that creates or applies an object.
-func (o objects) put(call auditv1.Event, r history.Event, object map[string]any, how, what string) action {
+// putStep is a step that creates or applies an object.
+func (o objects) putStep(call auditv1.Event, r history.Event, object map[string]any, how, what string) action {
 	name := r.Object.Name // the API server may have made it up
-	if applied, is := at(object, "metadata", "annotations", lastApplied).(string); is && how == "created" {
+	if applied, is := fieldAt(object, "metadata", "annotations", lastApplied).(string); is && how == "created" {
 		var written map[string]any // by a user, without defaults
 		if json.Unmarshal([]byte(applied), &written) == nil && written["kind"] == object["kind"] {
 			object = written
@@ -206,7 +208,7 @@ func (o objects) put(call auditv1.Event, r history.Event, object map[string]any,
 
 // secret is an empty one in place of one that has something.
 func (o objects) secret(call auditv1.Event, r history.Event) action {
-	a := o.put(call, r, map[string]any{"apiVersion": groupVersion(call), "kind": "Secret"}, "created", "")
+	a := o.putStep(call, r, map[string]any{"apiVersion": groupVersion(call), "kind": "Secret"}, "created", "")
 	a.quoted = "# What was in it is not recorded.\n" + a.quoted
 	return a
 }
@@ -214,23 +216,23 @@ func (o objects) secret(call auditv1.Event, r history.Event) action {
 // patch is a step that changes an object, or applies it.
 func (o objects) patch(call auditv1.Event, r history.Event, asked map[string]any) action {
 	if call.RequestObject == nil {
-		return note("Here a user changed %s; the API server's log does not say how.", r.Object)
+		return commentAction("Here a user changed %s; the API server's log does not say how.", r.Object)
 	}
 	if asked == nil { // a list of operations
 		text, err := yaml.JSONToYAML(call.RequestObject.Raw)
 		if err != nil {
-			return note("Here a user changed %s in a way that cannot be read.", r.Object)
+			return commentAction("Here a user changed %s in a way that cannot be read.", r.Object)
 		}
-		return o.on(call, r, "is patched with", string(text))
+		return o.stepAbout(call, r, "is patched with", string(text))
 	}
 	if asked["apiVersion"] == groupVersion(call) && asked["kind"] != nil {
-		return o.put(call, r, asked, "applied", "")
+		return o.putStep(call, r, asked, "applied", "")
 	}
 	removeAnnotation(asked)
 	if len(asked) == 0 {
 		return action{}
 	}
-	a := o.on(call, r, "is patched with", inYAML(asked))
+	a := o.stepAbout(call, r, "is patched with", inYAML(asked))
 	if kinds.OwnGroup(call.ObjectRef.APIGroup) && hasPlainList(asked) {
 		a.note = strings.TrimSpace(a.note + "\nThe log does not say of which type the next patch was: its lists are merged by their keys, as " +
 			"kubectl patch does.")
@@ -244,7 +246,7 @@ func (o objects) remove(call auditv1.Event, r history.Event, options map[string]
 	if grace, is := options["gracePeriodSeconds"].(float64); is && grace == 0 {
 		does += " by force"
 	}
-	a := o.on(call, r, does, "")
+	a := o.stepAbout(call, r, does, "")
 	if how, is := options["propagationPolicy"].(string); is && how != string(metav1.DeletePropagationBackground) {
 		a.note = fmt.Sprintf("This was deleted with the propagation policy %s; the step takes %s.", how, metav1.DeletePropagationBackground)
 	}
@@ -334,8 +336,8 @@ func fields(body *runtime.Unknown) (all map[string]any, err error) {
 	return all, err
 }
 
-// at is a field somewhere in an object; nil if it is not there.
-func at(object map[string]any, path ...string) any {
+// fieldAt is a field somewhere in an object; nil if it is not there.
+func fieldAt(object map[string]any, path ...string) any {
 	for _, key := range path[:len(path)-1] {
 		object, _ = object[key].(map[string]any)
 	}

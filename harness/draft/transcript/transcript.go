@@ -79,8 +79,8 @@ func (t *Transcript) Len() int {
 	return len(t.actions)
 }
 
-// Say adds a step that is not a call, and what it quotes.
-func (t *Transcript) Say(at time.Time, step, quoted string) {
+// AddStep adds a step that is not a call, and what it quotes.
+func (t *Transcript) AddStep(at time.Time, step, quoted string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.add(action{at: at, step: step, quoted: quoted})
@@ -96,7 +96,7 @@ func (t *Transcript) Fault(at time.Time, sentence, quoted string) {
 		switch named := fmt.Sprintf("%q", node.Name); {
 		case node.Resource != "nodes":
 		case strings.Contains(a.step, "the simulated node "+named):
-			a.step = strings.Replace(a.step, named, `"$name"`, 1) + by.once()
+			a.step = strings.Replace(a.step, named, `"$name"`, 1) + by.waitForCreation()
 		case strings.Contains(quoted, node.Name):
 			a.note = fmt.Sprintf("%s has made up the name %s: it will be another one, and the fault finds no node.", by.actor, node.Name)
 		}
@@ -109,7 +109,7 @@ func (t *Transcript) Fault(at time.Time, sentence, quoted string) {
 func (t *Transcript) Call(line []byte, record history.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	call, is := somebodys(line)
+	call, is := userCall(line)
 	t.objects.see(record, is)
 	if !is {
 		return
@@ -171,7 +171,7 @@ func (t *Transcript) Feature(until time.Time) []byte {
 	for i := 0; i < len(actions); i++ {
 		a := actions[i]
 		if a.step == "" {
-			w.note(a.note)
+			w.addNote(a.note)
 			continue
 		}
 		quoted, last := a.quoted, a.at
@@ -182,7 +182,7 @@ func (t *Transcript) Feature(until time.Time) []byte {
 		}
 		pass(a.at)
 		if a.note != "" {
-			w.note(a.note)
+			w.addNote(a.note)
 		}
 		w.step(a.step, quoted)
 		now = last
@@ -192,7 +192,7 @@ func (t *Transcript) Feature(until time.Time) []byte {
 	w.keyword = "Then"
 	for _, n := range t.nodes {
 		if n.ready {
-			w.note("What was so at the end, for this feature to have a Then:")
+			w.addNote("What was so at the end, for this feature to have a Then:")
 			w.step(fmt.Sprintf("the Node %q is Ready within 5m", n.name), "")
 			break
 		}
@@ -213,7 +213,7 @@ type writer struct {
 	keyword string // of the next
 }
 
-func (w *writer) note(text string) {
+func (w *writer) addNote(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		fmt.Fprintf(w, "    # %s\n", line)
 	}
@@ -268,8 +268,8 @@ func Givens(steps []*messages.PickleStep) string {
 	return w.String()
 }
 
-// Given is a step that is one of them, with what it quotes below.
-func Given(text, quoted string) *messages.PickleStep {
+// GivenStep is a step that is one of them, with what it quotes below.
+func GivenStep(text, quoted string) *messages.PickleStep {
 	step := &messages.PickleStep{Type: messages.PickleStepType_CONTEXT, Text: text}
 	if quoted != "" {
 		step.Argument = &messages.PickleStepArgument{DocString: &messages.PickleDocString{Content: quoted}}

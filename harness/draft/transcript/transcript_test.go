@@ -43,7 +43,7 @@ func (h *hearsay) call(after time.Duration, user, verb, ref, rest string) {
 }
 
 func TestFeature(t *testing.T) {
-	script := New("Feature: f\n\n  Scenario: s\n" + Givens([]*messages.PickleStep{Given("a cluster", ""), Given("2 simulated nodes", "")}))
+	script := New("Feature: f\n\n  Scenario: s\n" + Givens([]*messages.PickleStep{GivenStep("a cluster", ""), GivenStep("2 simulated nodes", "")}))
 	script.Begin(start)
 	h := &hearsay{t: t, script: script}
 	const deployments, pods = `"resource":"deployments","apiGroup":"apps","apiVersion":"v1","namespace":"default","name":"web"`, `"resource":"pods","apiVersion":"v1","namespace":"default"`
@@ -65,7 +65,7 @@ func TestFeature(t *testing.T) {
 	h.call(77*time.Second, "admin", "create", `"resource":"pods","apiVersion":"v1","namespace":"default","name":"web"`, `"responseStatus":{"code":409,"message":"there"}`)
 	h.call(78*time.Second, "admin", "patch", `"resource":"widgets","apiGroup":"example.com","apiVersion":"v1","name":"w"`, `,"requestObject":[{"op":"remove","path":"/spec/a"}]`)
 	script.Fault(start.Add(79*time.Second), `the simulated node "happy-turing" is NotReady, for 2m`, "")
-	script.Say(start.Add(80*time.Second), `the fault "late" is cleared`, "")
+	script.AddStep(start.Add(80*time.Second), `the fault "late" is cleared`, "")
 	script.Nodes([]history.Record{
 		{Event: history.Event{Source: history.API, Verb: "create", Actor: "sim-node", Object: history.Object{Resource: "nodes", Name: "node-1"}}},
 		{Event: history.Event{Source: history.API, Verb: "create", Actor: "sim-node", Object: history.Object{Resource: "nodes", Name: "node-2"}}},
@@ -167,7 +167,7 @@ func TestTooMuch(t *testing.T) {
 	for name, quoted := range map[string]string{"actions": "", "bytes": strings.Repeat("a: b\n", 10_000)} {
 		script := New("Feature: f\n")
 		for range mostActions + 1 {
-			script.Say(start, "the scenario waits for 1s", quoted)
+			script.AddStep(start, "the scenario waits for 1s", quoted)
 		}
 		text := script.Feature(start)
 		if len(text) > 1<<20 || script.Len() > mostActions+1 || !strings.Contains(string(text), "What came after this is left out") {
@@ -178,10 +178,10 @@ func TestTooMuch(t *testing.T) {
 
 // Givens are written as they were read, tables too.
 func TestGivens(t *testing.T) {
-	step := Given("the target has the environment variables:", "")
+	step := GivenStep("the target has the environment variables:", "")
 	step.Argument = &messages.PickleStepArgument{DataTable: &messages.PickleTable{Rows: []*messages.PickleTableRow{{Cells: []*messages.PickleTableCell{{Value: "A"}, {Value: "a|b\\c\nd"}}}}}}
 	when := &messages.PickleStep{Type: messages.PickleStepType_ACTION, Text: "the scenario waits for 1s"}
-	got := Givens([]*messages.PickleStep{Given("a cluster", ""), step, when, Given("no more", "")})
+	got := Givens([]*messages.PickleStep{GivenStep("a cluster", ""), step, when, GivenStep("no more", "")})
 	want := "    Given a cluster\n    And the target has the environment variables:\n      | A | a\\|b\\\\c\\nd |\n"
 	if got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -46,15 +46,15 @@ func (u *Upload) Check(ctx context.Context) (err error) {
 // within bounds an upload, of gigabytes at most.
 const within = time.Hour
 
-// Keep uploads dir as NAME.tar.gz, whatever came of the command but a signal or a wrong use, and
+// Save uploads dir as NAME.tar.gz, whatever came of the command but a signal or a wrong use, and
 // returns what did. What cannot be kept is inconclusive: who only sees the bucket has nothing of it.
-func (u *Upload) Keep(ctx context.Context, dir, name string, came error) error {
+func (u *Upload) Save(ctx context.Context, dir, name string, came error) error {
 	if u.to == nil || ctx.Err() != nil || exit.CodeOf(came) == exit.Usage {
 		return came
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	if err := u.put(ctx, dir, name); err != nil {
+	if err := u.save(ctx, dir, name); err != nil {
 		err = fmt.Errorf("--%s: what is in %s is not kept in %s: %w", Flag, dir, u.Where, err)
 		// mutant: what cannot be kept in a bucket is as good as kept
 		return &exit.Error{Code: exit.Inconclusive, Err: errors.Join(came, err)}
@@ -62,7 +62,7 @@ func (u *Upload) Keep(ctx context.Context, dir, name string, came error) error {
 	return came
 }
 
-func (u *Upload) put(ctx context.Context, dir, name string) (err error) {
+func (u *Upload) save(ctx context.Context, dir, name string) (err error) {
 	staging, remove, err := u.Scratch()
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func fetch(ctx context.Context, from *bucket.Bucket, name, dir string) error {
 	}
 	defer in.Close()
 	if err := bundle.Unpack(ctx, in, dir); err != nil {
-		return from.Says(name, err)
+		return from.ReadError(name, err)
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func (b *Bucket) Names(ctx context.Context, ours func(name string) bool) (names 
 	listed := 0
 	for o := range b.client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix}) {
 		if o.Err != nil {
-			return nil, b.says("listing", o.Err)
+			return nil, b.wrapError("listing", o.Err)
 		}
 		if name := strings.TrimPrefix(o.Key, b.prefix); ours(name) {
 			names = append(names, name)
@@ -99,29 +99,29 @@ func (b *Bucket) Names(ctx context.Context, ours func(name string) bool) (names 
 	return names, nil
 }
 
-// Get reads an object. Errors of the reader are the store's, too: see Says.
+// Get reads an object. Errors of the reader are the store's, too: see ReadError.
 func (b *Bucket) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	in, err := b.client.GetObject(ctx, b.name, path.Join(b.prefix, name), minio.GetObjectOptions{})
 	if err != nil {
-		return nil, b.says("reading "+name, err)
+		return nil, b.wrapError("reading "+name, err)
 	}
 	return in, nil
 }
 
-// Says is an error of what Get has returned, in a line.
-func (b *Bucket) Says(name string, err error) error { return b.says("reading "+name, err) }
+// ReadError is an error of what Get has returned, in a line.
+func (b *Bucket) ReadError(name string, err error) error { return b.wrapError("reading "+name, err) }
 
 // Put keeps an object of so many bytes, whole or not at all.
 func (b *Bucket) Put(ctx context.Context, name string, in io.Reader, size int64, contentType string) error {
 	_, err := b.client.PutObject(ctx, b.name, path.Join(b.prefix, name), in, size, minio.PutObjectOptions{ContentType: contentType})
 	if err != nil {
-		return b.says("keeping "+name, err)
+		return b.wrapError("keeping "+name, err)
 	}
 	return nil
 }
 
-// says is an error in a line, with the way out where there is one.
-func (b *Bucket) says(doing string, err error) error {
+// wrapError is an error in a line, with the way out where there is one.
+func (b *Bucket) wrapError(doing string, err error) error {
 	said := minio.ToErrorResponse(err)
 	out := ""
 	switch {

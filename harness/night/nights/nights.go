@@ -21,9 +21,9 @@ type Earlier struct {
 	Unread bool // not all of them could be read
 }
 
-// Before reads the last nights before this one. A damaged one is said and left out. A place that is
+// LoadPrevious reads the last nights before this one. A damaged one is said and left out. A place that is
 // not there yet has none if one is to be kept in it.
-func Before(
+func LoadPrevious(
 	ctx context.Context, place store.Place, night *matrix.Matrix, last int, keep bool, say func(format string, args ...any),
 ) (before Earlier, err error) {
 	names, err := place.Names(ctx)
@@ -33,7 +33,7 @@ func Before(
 	if err != nil {
 		return before, err
 	}
-	slices.Sort(names) // by their day, as Keep calls them
+	slices.Sort(names) // by their day, as Add calls them
 	slices.Reverse(names)
 	for _, name := range names {
 		if len(before.Nights) == last {
@@ -62,7 +62,7 @@ func Before(
 // Newest holds the newest night of a place against at most last before it. A damaged one is said and left out. A place without
 // nights is an error.
 func Newest(ctx context.Context, place store.Place, last int, say func(format string, args ...any)) (*nightly.Report, error) {
-	all, err := Before(ctx, place, &matrix.Matrix{Made: time.Now()}, last+1, false, say)
+	all, err := LoadPrevious(ctx, place, &matrix.Matrix{Made: time.Now()}, last+1, false, say)
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +111,8 @@ func named(list []nightly.Night) []nightly.Night {
 	return list
 }
 
-// Keep adds the night to the place. Links to its runs would lead nowhere from there.
-func Keep(ctx context.Context, place store.Place, night *matrix.Matrix) error {
+// Add adds the night to the place. Links to its runs would lead nowhere from there.
+func Add(ctx context.Context, place store.Place, night *matrix.Matrix) error {
 	kept := *night
 	kept.Cells = slices.Clone(night.Cells)
 	for i := range kept.Cells {

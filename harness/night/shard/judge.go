@@ -15,7 +15,7 @@ import (
 // Judge takes the verdicts from the runs themselves, which say if they were changed, and
 // makes sure that builds of one name are one build, and that each run counts once.
 func Judge(ctx context.Context, shards []Shard) error {
-	listed, once := listed{}, once{}
+	listed, once := listed{}, runFolders{}
 	for _, of := range shards {
 		for i := range of.Rows {
 			row := &of.Rows[i]
@@ -48,12 +48,12 @@ func Judge(ctx context.Context, shards []Shard) error {
 	return nil
 }
 
-// once are the folders of runs by what distinguishes them: run.json's own digest, of which copies have the same, and the
+// runFolders are the folders of runs by what distinguishes them: run.json's own digest, of which copies have the same, and the
 // folder itself.
-type once map[string]string
+type runFolders map[string]string
 
 // add returns where the run is already, or "".
-func (o once) add(r run.Run, dir string) (other string) {
+func (o runFolders) add(r run.Run, dir string) (other string) {
 	keys := []string{dir}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		keys[0] = real

@@ -62,7 +62,7 @@ const worldSeconds = 6
 func Plan(jobs []Job, known Durations, n int) {
 	order := make([]int, len(jobs))
 	for i := range jobs {
-		jobs[i].Seconds = known.of(jobs[i]) + worldSeconds
+		jobs[i].Seconds = known.median(jobs[i]) + worldSeconds
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int {
@@ -108,9 +108,9 @@ func (d *Durations) Add(scenario, target string, seconds float64) {
 	d.all = append(d.all, seconds)
 }
 
-// of is the median of the job's runs, or else of the scenario's, or of all; 0 if nothing
+// median is the median of the job's runs, or else of the scenario's, or of all; 0 if nothing
 // is known, which makes all equal.
-func (d Durations) of(j Job) float64 {
+func (d Durations) median(j Job) float64 {
 	for _, known := range [][]float64{d.jobs[[2]string{j.Scenario, j.Target}], d.scenarios[j.Scenario], d.all} {
 		if len(known) > 0 {
 			sorted := slices.Sorted(slices.Values(known))

@@ -113,7 +113,7 @@ func durations(ctx context.Context, paths []string, scratch stored.Scratch) (kno
 		for _, f := range found {
 			r, err := run.Load(f.Dir)
 			if err != nil {
-				return known, errors.New(f.Says(err))
+				return known, errors.New(f.ErrorText(err))
 			}
 			known.Add(r.ID, r.Target.Ref.String(), r.Took().Seconds())
 		}
@@ -167,8 +167,8 @@ func (k *Kept) Empty() bool {
 	return k != nil && !slices.ContainsFunc(k.Whole, func(j Job) bool { return j.Shard == k.Part.Number })
 }
 
-// Note writes into dir what has come of the shard so far; of the whole, which is nil, nothing.
-func (k *Kept) Note(dir string, rows []table.Row, ended bool) error {
+// SaveProgress writes into dir what has come of the shard so far; of the whole, which is nil, nothing.
+func (k *Kept) SaveProgress(dir string, rows []table.Row, ended bool) error {
 	if k == nil {
 		return nil
 	}
@@ -205,8 +205,8 @@ func Show(w io.Writer, part Part, jobs []Job) error {
 	return err
 }
 
-// Below finds what shards have left at or below the folders.
-func Below(dirs []string) (found []Shard, err error) {
+// FindShards finds what shards have left at or below the folders.
+func FindShards(dirs []string) (found []Shard, err error) {
 	for _, dir := range dirs {
 		before := len(found)
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -228,11 +228,11 @@ func Below(dirs []string) (found []Shard, err error) {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Shard) int { return cmp.Compare(a.Part.Number, b.Part.Number) })
-	return slices.CompactFunc(found, func(a, b Shard) bool { return same(a.Dir, b.Dir) }), nil
+	return slices.CompactFunc(found, func(a, b Shard) bool { return sameFolder(a.Dir, b.Dir) }), nil
 }
 
-// same reports whether two paths lead to one folder, which may be named twice.
-func same(a, b string) bool {
+// sameFolder reports whether two paths lead to one folder, which may be named twice.
+func sameFolder(a, b string) bool {
 	x, err := os.Stat(a)
 	y, other := os.Stat(b)
 	return err == nil && other == nil && os.SameFile(x, y)

@@ -116,7 +116,7 @@ func (b inBucket) Read(ctx context.Context, name string) ([]byte, error) {
 	defer in.Close()
 	text, err := bounded(in, name)
 	if err != nil {
-		return nil, b.Says(name, err)
+		return nil, b.ReadError(name, err)
 	}
 	return text, nil
 }

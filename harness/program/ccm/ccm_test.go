@@ -92,7 +92,7 @@ func newRig(t *testing.T, control, manager builds.Target) *rig {
 	}
 	r := &rig{T: t, out: t.TempDir()}
 	var err error
-	r.world, err = world.Start(t.Context(), world.Config{Kubernetes: control.Bin(), Out: r.out, Clock: mode, Seed: 1, Wishes: world.Wishes{ClusterCIDR: clusterCIDR}})
+	r.world, err = world.Start(t.Context(), world.Config{Kubernetes: control.Bin(), Out: r.out, Clock: mode, Seed: 1, ClusterOptions: world.ClusterOptions{ClusterCIDR: clusterCIDR}})
 	r.must(err)
 	t.Cleanup(func() {
 		if err := r.world.Stop(); err != nil {

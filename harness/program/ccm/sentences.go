@@ -14,17 +14,17 @@ var sentences = deploy.Sentences{Sentences: scene.Sentences{
 	Worlds: "servers of a Hetzner Cloud project", Records: "servers (cloud), nodes (node), calls to the API server (api)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a cloud controller manager for the Hetzner Cloud`, Needs: []scene.Need{hetzner.Needed},
-			Wants: wants, Act: bring},
+			Wants: requirements, Act: deployManager},
 		{Role: scene.When, Words: `a cloud controller manager for the Hetzner Cloud is deployed`, Needs: []scene.Need{hetzner.Needed},
-			Wants: wants, Act: bring},
+			Wants: requirements, Act: deployManager},
 	},
 }}
 
-func wants(words.Args) (scene.Wants, error) {
+func requirements(words.Args) (scene.Wants, error) {
 	return scene.Wants{Parts: []builds.Ref{builds.CCM}}, nil
 }
 
-func bring(ctx context.Context, s *scene.Scene, _ words.Args) error {
+func deployManager(ctx context.Context, s *scene.Scene, _ words.Args) error {
 	t, err := s.Part(builds.CCM)
 	if err != nil {
 		return err

@@ -113,7 +113,7 @@ func (p *Provider) config(ctx context.Context, u *unstructured.Unstructured) err
 		args += " --register-with-taints=" + taints
 	}
 	data := fmt.Sprintf(userData, ProviderIDPrefix, args, net.JoinHostPort(host, strconv.FormatInt(port, 10)))
-	if by, struck := strikes[atBootstrap](p, m); struck {
+	if by, struck := strikingEffect[atBootstrap](p, m); struck {
 		data = by.userData(data)
 	}
 	if err := p.createSecret(ctx, u, u.GetName(), u.GetLabels()[clusterLabel], []byte(data)); err != nil {

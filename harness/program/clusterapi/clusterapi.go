@@ -166,10 +166,10 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 // Way is the controllers' way to the API server where that can be broken, or nil.
 func (a *ClusterAPI) Way() *apifault.Proxy { return a.way }
 
-// Up brings a release up in a world: a fake cloud whose instances become nodes, the
+// Start brings a release up in a world: a fake cloud whose instances become nodes, the
 // controllers, our providers, and a cluster that is initialized. All of it ends with
 // the world.
-func Up(ctx context.Context, cfg Config) (*ClusterAPI, error) {
+func Start(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 	a, err := Install(ctx, cfg)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func up(t *testing.T, version string) (*world.World, *clusterapi.ClusterAPI) {
 func bring(t *testing.T, cfg clusterapi.Config, version string) *clusterapi.ClusterAPI {
 	t.Helper()
 	cfg.Target, cfg.Seed = buildstest.Get(t, builds.Ref{Name: clusterapi.Name, Version: version}), 1
-	a, err := clusterapi.Up(t.Context(), cfg)
+	a, err := clusterapi.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,14 +46,14 @@ type (
 	}
 	// atStart has an instance go so long after it was made, with what is said of it.
 	atStart interface {
-		lost() (after time.Duration, status map[string]any)
+		lossStatus() (after time.Duration, status map[string]any)
 	}
 	// atWork has something said of a machine that has a node.
 	atWork interface {
-		said() (status map[string]any)
+		reportedStatus() (status map[string]any)
 	}
 	// atDeletion has the provider's finalizer stay.
-	atDeletion interface{ held() }
+	atDeletion interface{ holdsDeletion() }
 )
 
 // spares reports whether an effect leaves machines alone that are there before it: they are past that point of
@@ -106,7 +106,7 @@ var _ = someMachines.Add("lostBeforeJoining", LostBeforeJoining{},
 	fault.Say("gets a provider ID and is lost before it joins")).Called("lost before it joins")
 
 // A cloud takes back an instance that it has given before any is booted.
-func (LostBeforeJoining) lost() (after time.Duration, status map[string]any) {
+func (LostBeforeJoining) lossStatus() (after time.Duration, status map[string]any) {
 	return 20 * time.Second, failure("UpdateError", "the cloud has taken the instance back")
 }
 
@@ -117,7 +117,7 @@ type ReportedFailed struct{}
 var _ = someMachines.Add("reportedFailed", ReportedFailed{},
 	fault.Say("is reported as failed while it runs")).Called("reported failed while it runs")
 
-func (ReportedFailed) said() map[string]any {
+func (ReportedFailed) reportedStatus() map[string]any {
 	return failure("UpdateError", "the provider's check of the instance has failed")
 }
 
@@ -127,4 +127,4 @@ type DeletionHeld struct{}
 var _ = someMachines.Add("deletionHeld", DeletionHeld{},
 	fault.Say("is held by a finalizer when it is deleted")).Called("deletion held")
 
-func (DeletionHeld) held() {}
+func (DeletionHeld) holdsDeletion() {}

@@ -45,7 +45,7 @@ func (p *Provider) Inject(f fault.Fault) error {
 	now := p.cfg.Clock.Now()
 	match, _ := f.Match.(Match)
 	a := &armedFault{deployment: match.Deployment, does: f.Effect, struck: map[string]bool{}}
-	a.Life = fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}.Arm(f.Name, Faults.Called(f.Effect), f.Plan, now, a.about(""))
+	a.Life = fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}.Arm(f.Name, Faults.Called(f.Effect), f.Plan, now, a.recordDetails(""))
 	p.faults.all.Add(a)
 	if a.Active(now) {
 		p.begin(a)
@@ -78,16 +78,16 @@ func (p *Provider) live(a *armedFault, waiting fault.Awaiting) {
 		a.Start(at)
 		p.faults.mu.Unlock()
 	}
-	if (a.When != nil || a.At > 0) && !p.at(a.Begins(), func() { p.begin(a) }) {
+	if (a.When != nil || a.At > 0) && !p.schedule(a.Begins(), func() { p.begin(a) }) {
 		return
 	}
 	if a.For > 0 {
-		p.at(a.Ends(), func() { p.clear(a) })
+		p.schedule(a.Ends(), func() { p.clear(a) })
 	}
 }
 
-// at does something at a time, and reports whether the provider has lived so long.
-func (p *Provider) at(when time.Time, do func()) bool {
+// schedule does something at a time, and reports whether the provider has lived so long.
+func (p *Provider) schedule(when time.Time, do func()) bool {
 	timer := p.cfg.Clock.NewTimer(when.Sub(p.cfg.Clock.Now()))
 	defer timer.Stop()
 	select {
@@ -112,7 +112,7 @@ func (p *Provider) begin(a *armedFault) {
 }
 
 func (p *Provider) clear(a *armedFault) {
-	if !a.Clear(p.cfg.Clock.Now(), a.about("")) {
+	if !a.Clear(p.cfg.Clock.Now(), a.recordDetails("")) {
 		return
 	}
 	for _, m := range p.machinesOf(a.deployment) {
@@ -129,17 +129,17 @@ func (p *Provider) machinesOf(deployment string) (there []*unstructured.Unstruct
 	return there
 }
 
-// strikes reports whether a machine, which has come to the point of its life at which the effects strike that have
+// strikingEffect reports whether a machine, which has come to the point of its life at which the effects strike that have
 // the method of At, is struck by a fault, and by which effect. Asking again gives the same answer as long as the
 // fault is active.
-func strikes[At any](p *Provider, m *unstructured.Unstructured) (by At, struck bool) {
-	e := p.struck(m, func(e fault.Effect) bool { _, at := e.(At); return at })
+func strikingEffect[At any](p *Provider, m *unstructured.Unstructured) (by At, struck bool) {
+	e := p.findEffect(m, func(e fault.Effect) bool { _, at := e.(At); return at })
 	by, struck = e.(At)
 	return by, struck
 }
 
-// struck is the effect that strikes a machine of those that can, nil for none.
-func (p *Provider) struck(m *unstructured.Unstructured, can func(fault.Effect) bool) fault.Effect {
+// findEffect is the effect that strikes a machine of those that can, nil for none.
+func (p *Provider) findEffect(m *unstructured.Unstructured, can func(fault.Effect) bool) fault.Effect {
 	if m == nil {
 		return nil
 	}
@@ -152,8 +152,8 @@ func (p *Provider) struck(m *unstructured.Unstructured, can func(fault.Effect) b
 		}
 		struck, known := a.struck[name]
 		if !known {
-			if struck = a.Take(); struck {
-				a.Effective(now, a.about(name))
+			if struck = a.Fire(); struck {
+				a.Effective(now, a.recordDetails(name))
 			}
 			a.struck[name] = struck
 		}
@@ -164,9 +164,9 @@ func (p *Provider) struck(m *unstructured.Unstructured, can func(fault.Effect) b
 	return nil
 }
 
-// about is what records say of the fault, and of a machine that it strikes.
-func (a *armedFault) about(machine string) fault.About {
-	about := fault.About{Actor: agent, Detail: map[string]any{"deployment": a.deployment}}
+// recordDetails is what records say of the fault, and of a machine that it strikes.
+func (a *armedFault) recordDetails(machine string) fault.RecordDetails {
+	about := fault.RecordDetails{Actor: agent, Detail: map[string]any{"deployment": a.deployment}}
 	if machine != "" {
 		about.Object = history.Object{Resource: owners.resource, Namespace: Namespace, Name: machine}
 	}

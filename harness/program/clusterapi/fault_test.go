@@ -53,7 +53,7 @@ func (p faulty) machine(t *testing.T, name string) *unstructured.Unstructured {
 }
 
 func (p faulty) strikes(e fault.Effect, m *unstructured.Unstructured) bool {
-	return p.struck(m, func(other fault.Effect) bool { return other == e }) != nil
+	return p.findEffect(m, func(other fault.Effect) bool { return other == e }) != nil
 }
 
 // inject arms a fault of the machines.

@@ -34,7 +34,7 @@ const (
 func (p *Provider) machine(ctx context.Context, u *unstructured.Unstructured) error {
 	i, m := p.instance(u), p.owner(u)
 	if u.GetDeletionTimestamp() != nil {
-		_, held := strikes[atDeletion](p, m)
+		_, held := strikingEffect[atDeletion](p, m)
 		switch {
 		case held:
 			return nil
@@ -73,22 +73,24 @@ func (p *Provider) machine(ctx context.Context, u *unstructured.Unstructured) er
 		},
 	}
 	if m != nil && text(m, "status", "nodeRef", "name") != "" {
-		if by, struck := strikes[atWork](p, m); struck {
-			maps.Copy(status, by.said())
+		if by, struck := strikingEffect[atWork](p, m); struck {
+			maps.Copy(status, by.reportedStatus())
 			return p.patch(ctx, infraMachines, u, "status", status)
 		}
 	}
 	if m != nil && text(m, "spec", "providerID") != "" {
-		if by, struck := strikes[atStart](p, m); struck {
-			return p.lose(ctx, u, i, status, by)
+		if by, struck := strikingEffect[atStart](p, m); struck {
+			return p.loseInstance(ctx, u, i, status, by)
 		}
 	}
 	return p.patch(ctx, infraMachines, u, "status", status)
 }
 
-// lose has the instance of a machine go when its time has come, and something else said of it then than status.
-func (p *Provider) lose(ctx context.Context, u *unstructured.Unstructured, i *fakecloud.Instance, status map[string]any, by atStart) error {
-	after, failed := by.lost()
+// loseInstance has the instance of a machine go when its time has come, and something else said of it then than status.
+func (p *Provider) loseInstance(
+	ctx context.Context, u *unstructured.Unstructured, i *fakecloud.Instance, status map[string]any, by atStart,
+) error {
+	after, failed := by.lossStatus()
 	if wait := after - p.cfg.Clock.Since(i.Created); wait > 0 {
 		p.queue.AddAfter(request{infraMachines, u.GetNamespace(), u.GetName()}, wait)
 		return p.patch(ctx, infraMachines, u, "status", status)
@@ -116,7 +118,7 @@ func (p *Provider) create(ctx context.Context, u, m *unstructured.Unstructured) 
 	if secret == "" {
 		return nil
 	}
-	if by, struck := strikes[atCreation](p, m); struck {
+	if by, struck := strikingEffect[atCreation](p, m); struck {
 		if status := by.notMade(); status != nil {
 			return p.patch(ctx, infraMachines, u, "status", status)
 		}

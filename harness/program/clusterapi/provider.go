@@ -220,7 +220,7 @@ func (p *Provider) work(ctx context.Context) {
 }
 
 func (p *Provider) reconcile(ctx context.Context, r request) error {
-	u := p.get(r.kind, r.namespace, r.name)
+	u := p.lookup(r.kind, r.namespace, r.name)
 	if u == nil {
 		return nil
 	}
@@ -252,11 +252,11 @@ func (p *Provider) owner(u *unstructured.Unstructured) *unstructured.Unstructure
 	if ref.Kind == "MachinePool" {
 		k = pools
 	}
-	return p.get(k, u.GetNamespace(), ref.Name)
+	return p.lookup(k, u.GetNamespace(), ref.Name)
 }
 
-// get returns a copy of what the provider has seen, nil for nothing.
-func (p *Provider) get(k kind, namespace, name string) *unstructured.Unstructured {
+// lookup returns a copy of what the provider has seen, nil for nothing.
+func (p *Provider) lookup(k kind, namespace, name string) *unstructured.Unstructured {
 	o, found, _ := p.informer[k].GetStore().GetByKey(namespace + "/" + name)
 	if u, ok := o.(*unstructured.Unstructured); ok && found {
 		return u.DeepCopy()

@@ -33,11 +33,11 @@ var sentences = []deploy.Sentences{
 		Rows: []scene.Sentence{
 			{Role: scene.Given, Words: `Cluster API`, Needs: []scene.Need{scene.NoCloud}, Check: starts, Act: testedClusterAPI},
 			{Role: scene.Given, Words: `Cluster API VERSION`, Needs: []scene.Need{scene.NoCloud},
-				Wants: wantsRelease, Check: brings, Act: releasedClusterAPI},
+				Wants: wantsRelease, Check: declareKinds, Act: releasedClusterAPI},
 			{Role: scene.Given, Words: `Cluster API VERSION in a management cluster of its own`, Needs: []scene.Need{scene.NoCloud},
-				Wants: wantsRelease, Check: brings, Act: separateClusterAPI},
+				Wants: wantsRelease, Check: declareKinds, Act: separateClusterAPI},
 			{Role: scene.Given, Words: `Cluster API VERSION that lets machines taint their Nodes`, Needs: []scene.Need{scene.NoCloud},
-				Wants: wantsRelease, Check: brings, Act: taintingClusterAPI},
+				Wants: wantsRelease, Check: declareKinds, Act: taintingClusterAPI},
 			{Role: scene.Given, Words: `a MachineDeployment "NAME" with N Running machine[s]`, Needs: []scene.Need{Needed}, Act: machineDeployment},
 			{Role: scene.Given, Words: `a MachinePool "NAME" with N Running instance[s]`, Needs: []scene.Need{Needed}, Act: machinePool},
 			{Role: scene.Given, Words: `a MachineHealthCheck that replaces machines of "NAME" whose Node is not Ready for DURATION`,
@@ -68,7 +68,7 @@ var sentences = []deploy.Sentences{
 			{Role: scene.Given, Words: `a MachineDeployment "NAME" of N to N machines, N of them Running`, Needs: []scene.Need{Needed},
 				Act: boundedMachines},
 			{Role: scene.Given, Words: `Cluster Autoscaler for Cluster API`, Needs: []scene.Need{scene.AnyCloud},
-				Check: clusterautoscaler.Starts, Act: clusterautoscaler.Bring},
+				Check: clusterautoscaler.Starts, Act: clusterautoscaler.Deploy},
 			{Role: scene.Given, Words: `Cluster Autoscaler that prefers the MachineDeployment "NAME" to "NAME"`, Needs: []scene.Need{Needed},
 				Check: clusterautoscaler.Starts, Act: preferringAutoscaler},
 		},
@@ -98,8 +98,8 @@ func wantsRelease(a words.Args) (scene.Wants, error) {
 	return scene.Wants{System: "clusterapi", Releases: []builds.Ref{{Name: Name, Version: a.Text(0)}}}, nil
 }
 
-// brings notes that the world has its kinds, starts that it is the target, too.
-func brings(f *scene.Feature, _ words.Args) error {
+// declareKinds notes that the world has its kinds, starts that it is the target, too.
+func declareKinds(f *scene.Feature, _ words.Args) error {
 	f.Brings(Name)
 	return nil
 }
@@ -217,7 +217,7 @@ func startClusterAPI(ctx context.Context, s *scene.Scene, version string, cfg Co
 func bringClusterAPI(ctx context.Context, s *scene.Scene, t builds.Target, cfg Config) error {
 	cfg.Target, cfg.Types, cfg.Broken = t, s.Settings.Types, s.Breaks[Name]
 	cfg.World, cfg.Seed, cfg.Containers, cfg.Profile = s.World, s.Rig.World.Seed, s.Containers, s.Boots.ServerProfile
-	api, err := Up(ctx, cfg)
+	api, err := Start(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func preferringAutoscaler(ctx context.Context, s *scene.Scene, a words.Args) err
 	if err := scene.ProgramOf[Program](s).Prefer(ctx, metav1.NamespaceSystem, a.Text(0), a.Text(1)); err != nil {
 		return err
 	}
-	return clusterautoscaler.Bring(ctx, s, a)
+	return clusterautoscaler.Deploy(ctx, s, a)
 }
 
 // goingMachines are those that are to go: of a type that was changed, or without heartbeats.

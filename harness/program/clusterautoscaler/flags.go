@@ -25,8 +25,8 @@ type Known struct {
 // helpWithin bounds, in real time, how long a build may take to list its flags.
 const helpWithin = 30 * time.Second
 
-// Ask runs the build with --help, which starts nothing; as a container by the settings.
-func Ask(ctx context.Context, t builds.Target, settings container.Settings) (Known, error) {
+// QueryFlags runs the build with --help, which starts nothing; as a container by the settings.
+func QueryFlags(ctx context.Context, t builds.Target, settings container.Settings) (Known, error) {
 	ctx, cancel := context.WithTimeout(ctx, helpWithin)
 	defer cancel()
 	out, err := container.Help(ctx, t, settings) // its status is 2 with some versions

@@ -50,7 +50,7 @@ func build(t *testing.T, text, status string) builds.Target {
 
 func TestAsk(t *testing.T) {
 	for _, status := range []string{"0", "2"} {
-		known, err := Ask(t.Context(), build(t, help, status), container.Settings{})
+		known, err := QueryFlags(t.Context(), build(t, help, status), container.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,11 +64,11 @@ func TestAsk(t *testing.T) {
 		"unknown flag: --help\n":                          "is it a Cluster Autoscaler?",
 		"Usage of x:\n      --cloud-provider string  x\n": "cluster-autoscaler@1.2.3",
 	} {
-		if _, err := Ask(t.Context(), build(t, text, "0"), container.Settings{}); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := QueryFlags(t.Context(), build(t, text, "0"), container.Settings{}); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := Ask(t.Context(), builds.Target{Dir: t.TempDir()}, container.Settings{}); err == nil {
+	if _, err := QueryFlags(t.Context(), builds.Target{Dir: t.TempDir()}, container.Settings{}); err == nil {
 		t.Error("no binary, no error")
 	}
 }

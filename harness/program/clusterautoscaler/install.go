@@ -168,7 +168,7 @@ func prepare(ctx context.Context, cfg Config) (*Autoscaler, error) {
 		a.env = append(a.env, v)
 	}
 	var err error
-	if a.known, err = Ask(ctx, cfg.Target, a.settings); err != nil {
+	if a.known, err = QueryFlags(ctx, cfg.Target, a.settings); err != nil {
 		return nil, err
 	}
 	if cfg.Manifest != nil {

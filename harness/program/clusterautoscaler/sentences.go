@@ -17,7 +17,7 @@ var sentences = deploy.Sentences{
 		Worlds: "Cluster Autoscaler, on any of its clouds", Records: "calls to the API server (api), the autoscaler's log (log)",
 		Rows: []scene.Sentence{
 			{Role: scene.Given, Words: `a node group "NAME" of N to N servers of type "NAME" in "NAME"`, Act: nodeGroup},
-			{Role: scene.Given, Words: `Cluster Autoscaler`, Needs: []scene.Need{scene.AnyCloud}, Check: Starts, Act: Bring},
+			{Role: scene.Given, Words: `Cluster Autoscaler`, Needs: []scene.Need{scene.AnyCloud}, Check: Starts, Act: Deploy},
 			{Role: scene.Given, Words: `Cluster Autoscaler with the flags:`, Table: true, Needs: []scene.Need{scene.AnyCloud},
 				Wants: scene.WantsFlags, Check: scene.WithFlags(Starts), Act: withFlags},
 			{Role: scene.Given, Words: `Cluster Autoscaler with these flags, whether it knows them or not:`, Table: true,
@@ -34,8 +34,8 @@ var sentences = deploy.Sentences{
 
 var needed = scene.ProgramIs[*Autoscaler](`there is no Cluster Autoscaler yet: say "Cluster Autoscaler" before`)
 
-// wanted is what a scenario asks of its Cluster Autoscaler.
-type wanted struct {
+// requirements is what a scenario asks of its Cluster Autoscaler.
+type requirements struct {
 	expander string
 	withheld []string // API groups that it gets no rights on
 }
@@ -47,7 +47,7 @@ func Starts(f *scene.Feature, _ words.Args) error {
 }
 
 // Expand has the one that is started next choose among groups so, see [Intent].
-func Expand(s *scene.Scene, expander string) { scene.State[wanted](s).expander = expander }
+func Expand(s *scene.Scene, expander string) { scene.State[requirements](s).expander = expander }
 
 func nodeGroup(_ context.Context, s *scene.Scene, a words.Args) error {
 	groups := scene.State[scene.Groups](s)
@@ -65,7 +65,7 @@ func withFlags(ctx context.Context, s *scene.Scene, a words.Args) (err error) {
 	if s.Settings.Flags, err = scene.Flags(a.Table); err != nil {
 		return err
 	}
-	return Bring(ctx, s, a)
+	return Deploy(ctx, s, a)
 }
 
 // withUnlisted is for failures that are about the flag itself.
@@ -73,18 +73,18 @@ func withUnlisted(ctx context.Context, s *scene.Scene, a words.Args) (err error)
 	if s.Settings.Unlisted, err = scene.Flags(a.Table); err != nil {
 		return err
 	}
-	return Bring(ctx, s, a)
+	return Deploy(ctx, s, a)
 }
 
 // withoutRights is one whose manifest is older than the build.
 func withoutRights(ctx context.Context, s *scene.Scene, a words.Args) error {
-	of := scene.State[wanted](s)
+	of := scene.State[requirements](s)
 	of.withheld = append(of.withheld, a.Text(0))
-	return Bring(ctx, s, a)
+	return Deploy(ctx, s, a)
 }
 
-// Bring starts it on the cloud that the scenario has.
-func Bring(ctx context.Context, s *scene.Scene, _ words.Args) error {
+// Deploy starts it on the cloud that the scenario has.
+func Deploy(ctx context.Context, s *scene.Scene, _ words.Args) error {
 	reach, err := s.Cloud.Reach(ctx, s)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func Bring(ctx context.Context, s *scene.Scene, _ words.Args) error {
 	if err != nil {
 		return err
 	}
-	of := scene.State[wanted](s)
+	of := scene.State[requirements](s)
 	cfg := Config{
 		World: s.World, Target: first, Manifest: s.Rig.Manifest, Withheld: of.withheld,
 		Intent: Intent{Provider: reach.Provider, Expander: of.expander},

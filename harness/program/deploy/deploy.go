@@ -31,8 +31,8 @@ type Account struct {
 	Later *apifault.Later
 }
 
-// Way is how an account reaches an API server.
-type Way struct {
+// APIAccess is how an account reaches an API server.
+type APIAccess struct {
 	// Kubeconfig is a file, with the account's rights and no more.
 	Kubeconfig string
 	// Proxy breaks it; nil where it cannot be broken.
@@ -41,7 +41,7 @@ type Way struct {
 
 // Reach makes its way to a cluster's API server. Where that is to be broken, it has these rules, and may get more. The
 // groups are further ones that it is in.
-func (a Account) Reach(c *world.Cluster, broken bool, rules []fault.Fault, groups ...string) (w Way, err error) {
+func (a Account) Reach(c *world.Cluster, broken bool, rules []fault.Fault, groups ...string) (w APIAccess, err error) {
 	user := "system:serviceaccount:" + a.Namespace + ":" + a.Name
 	groups = append([]string{
 		"system:serviceaccounts", "system:serviceaccounts:" + a.Namespace, "system:authenticated", audit.TargetGroup,

@@ -70,18 +70,18 @@ func askEach(ctx context.Context, s *scene.Scene, set string, last map[string]st
 		return fmt.Errorf("%d pods of DaemonSet %q on %d nodes", len(pods.Items), set, len(machines))
 	}
 	for _, p := range pods.Items {
-		err := get(ctx, s, "/api/v1/namespaces/"+corev1.NamespaceDefault+"/pods/"+p.Name+"/log")
+		err := getRaw(ctx, s, "/api/v1/namespaces/"+corev1.NamespaceDefault+"/pods/"+p.Name+"/log")
 		note("logs", history.Object{Resource: "pods", Namespace: corev1.NamespaceDefault, Name: p.Name}, err)
 	}
 	for _, n := range machines {
-		err := get(ctx, s, "/api/v1/nodes/"+n+"/proxy/metrics")
+		err := getRaw(ctx, s, "/api/v1/nodes/"+n+"/proxy/metrics")
 		note("metrics", history.Object{Resource: "nodes", Name: n}, err)
 	}
 	return refused
 }
 
-// get asks kube-apiserver as kubectl get --raw does. The error is what the answer says.
-func get(ctx context.Context, s *scene.Scene, path string) error {
+// getRaw asks kube-apiserver as kubectl get --raw does. The error is what the answer says.
+func getRaw(ctx context.Context, s *scene.Scene, path string) error {
 	admin := s.World.Admin()
 	client, err := rest.HTTPClientFor(admin)
 	if err != nil {

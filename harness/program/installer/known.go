@@ -63,7 +63,7 @@ func Load(file string) (*Order, []byte, error) {
 		return nil, nil, err
 	}
 	defer root.Close()
-	o, err := Parse(text, strict.In(root))
+	o, err := Parse(text, strict.RootFS(root))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}

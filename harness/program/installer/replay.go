@@ -106,7 +106,7 @@ func (r Runner) taint(ctx context.Context, t *Taint) error {
 				return err
 			}
 			for _, add := range t.taints {
-				node.Spec.Taints = append(without(node.Spec.Taints, add), add)
+				node.Spec.Taints = append(withoutTaint(node.Spec.Taints, add), add)
 			}
 			return r.Client.Update(ctx, node, fieldOwner)
 		})
@@ -117,7 +117,7 @@ func (r Runner) taint(ctx context.Context, t *Taint) error {
 	return nil
 }
 
-func without(taints []corev1.Taint, one corev1.Taint) (rest []corev1.Taint) {
+func withoutTaint(taints []corev1.Taint, one corev1.Taint) (rest []corev1.Taint) {
 	for _, t := range taints {
 		if !t.MatchTaint(&one) {
 			rest = append(rest, t)
@@ -158,7 +158,7 @@ func (r Runner) rollout(ctx context.Context, w *Rollout) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-deadline.C():
-			return fmt.Errorf("timed out after %s waiting for %s: %s%s", w.timeout, w, missing, r.why(ctx, w))
+			return fmt.Errorf("timed out after %s waiting for %s: %s%s", w.timeout, w, missing, r.waitingReason(ctx, w))
 		}
 	}
 }

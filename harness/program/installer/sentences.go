@@ -50,7 +50,7 @@ func orderOf(s *scene.Scene) (order *Order, err error) {
 	}
 	o, text, err := Load(s.Rig.Order)
 	if err == nil {
-		err = is(o, text, s.Rig.Target.Manifest)
+		err = checkOrder(o, text, s.Rig.Target.Manifest)
 	}
 	if err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func orderOf(s *scene.Scene) (order *Order, err error) {
 	return o, nil
 }
 
-// is makes sure that a user's order, which is read anew, is still the target.
-func is(o *Order, text []byte, target builds.Manifest) error {
+// checkOrder makes sure that a user's order, which is read anew, is still the target.
+func checkOrder(o *Order, text []byte, target builds.Manifest) error {
 	_, files, err := filesOf(o, text, nil)
 	if err != nil {
 		return err

@@ -42,12 +42,12 @@ func (r Runner) counts(ctx context.Context, w *Rollout) (counts, error) {
 	case "Deployment":
 		d := &appsv1.Deployment{}
 		err := r.Client.Get(ctx, key, d)
-		return counts{d.Generation, d.Status.ObservedGeneration, one(d.Spec.Replicas), d.Status.Replicas, d.Status.UpdatedReplicas,
+		return counts{d.Generation, d.Status.ObservedGeneration, orOne(d.Spec.Replicas), d.Status.Replicas, d.Status.UpdatedReplicas,
 			d.Status.AvailableReplicas, d.Spec.Selector}, err
 	case "StatefulSet":
 		s := &appsv1.StatefulSet{}
 		err := r.Client.Get(ctx, key, s)
-		return counts{s.Generation, s.Status.ObservedGeneration, one(s.Spec.Replicas), s.Status.Replicas, s.Status.UpdatedReplicas,
+		return counts{s.Generation, s.Status.ObservedGeneration, orOne(s.Spec.Replicas), s.Status.Replicas, s.Status.UpdatedReplicas,
 			s.Status.AvailableReplicas, s.Spec.Selector}, err
 	}
 	d := &appsv1.DaemonSet{}
@@ -57,15 +57,15 @@ func (r Runner) counts(ctx context.Context, w *Rollout) (counts, error) {
 		d.Status.UpdatedNumberScheduled, d.Status.NumberAvailable, d.Spec.Selector}, err
 }
 
-func one(replicas *int32) int32 {
+func orOne(replicas *int32) int32 {
 	if replicas == nil {
 		return 1
 	}
 	return *replicas
 }
 
-// why is the first reason that one of the workload's pods gives for not running.
-func (r Runner) why(ctx context.Context, w *Rollout) string {
+// waitingReason is the first reason that one of the workload's pods gives for not running.
+func (r Runner) waitingReason(ctx context.Context, w *Rollout) string {
 	c, err := r.counts(ctx, w)
 	if err != nil {
 		return ""

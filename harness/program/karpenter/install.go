@@ -61,7 +61,7 @@ type Karpenter struct {
 	set    []manifest.Variable
 	flags  []string // of the scenario, as set is
 	rights []*unstructured.Unstructured
-	way    deploy.Way
+	way    deploy.APIAccess
 	cloud  Cloud // nil: that of the provider kwok
 	delays bool  // the node classes of kwok can say how long a machine takes to register
 	// Registers is from a machine's launch to its registration, where the cloud is that of the provider kwok and its

@@ -40,7 +40,7 @@ func Kubelets(w *world.World, machines *kubelet.Machines, machine func() kubelet
 				}
 			case on[name]:
 				deleting[name] = deleting[name] || r.Verb == "delete"
-				if deleting[name] && gone(ctx, w, name) {
+				if deleting[name] && nodeGone(ctx, w, name) {
 					delete(on, name)
 					delete(deleting, name)
 					_ = machines.Shutdown(name) // its kubelet may have ended by itself
@@ -51,9 +51,9 @@ func Kubelets(w *world.World, machines *kubelet.Machines, machine func() kubelet
 	w.OnStop(func() error { cancel(); <-ended; return nil })
 }
 
-// gone reports whether a Node that is being deleted is gone: with a finalizer, as
+// nodeGone reports whether a Node that is being deleted is gone: with a finalizer, as
 // Karpenter has one, it stays until its pods are drained.
-func gone(ctx context.Context, w *world.World, name string) bool {
+func nodeGone(ctx context.Context, w *world.World, name string) bool {
 	n, err := w.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	return apierrors.IsNotFound(err) || err == nil && n.DeletionTimestamp == nil // there is another already
 }

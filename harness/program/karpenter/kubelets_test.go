@@ -26,7 +26,7 @@ func TestKubeletsWaitForTheFinalizer(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(tmp) })
 	t.Setenv("TMPDIR", tmp)
-	w, err := world.Start(t.Context(), world.Config{Kubernetes: kubernetes.Bin(), Out: t.TempDir(), Clock: clock.Real, Seed: 1, Wishes: world.Wishes{Kubelets: true}})
+	w, err := world.Start(t.Context(), world.Config{Kubernetes: kubernetes.Bin(), Out: t.TempDir(), Clock: clock.Real, Seed: 1, ClusterOptions: world.ClusterOptions{Kubelets: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // real time does until then. Where it is to be broken, its way to the API server has these
 // rules, and may get more.
 func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault) (p *process.Process, err error) {
-	if k.way, err = (deploy.Account{Namespace: Name, Name: Name, Later: k.later()}).Reach(k.world.Cluster, broken, rules); err != nil {
+	if k.way, err = (deploy.Account{Namespace: Name, Name: Name, Later: k.delayNodes()}).Reach(k.world.Cluster, broken, rules); err != nil {
 		return nil, err
 	}
 	spec, err := k.spec()
@@ -73,9 +73,9 @@ func (k *Karpenter) Upgrade(ctx context.Context, to builds.Target) error {
 	return k.world.Replace(ctx, spec)
 }
 
-// later has Nodes come as late as machines register, where the provider kwok of the release cannot: before v1.4 it made them
+// delayNodes has Nodes come as late as machines register, where the provider kwok of the release cannot: before v1.4 it made them
 // as soon as it was asked for a machine.
-func (k *Karpenter) later() *apifault.Later {
+func (k *Karpenter) delayNodes() *apifault.Later {
 	if k.cloud != nil || k.delays || k.Registers <= 0 {
 		return nil
 	}

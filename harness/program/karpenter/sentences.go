@@ -23,7 +23,7 @@ var sentences = []deploy.Sentences{
 	{Thens: then.NodeClaims, Sentences: scene.Sentences{
 		Worlds: "Karpenter", Records: "calls to the API server (api), Karpenter's log (log), simulated nodes (node)",
 		Rows: []scene.Sentence{
-			{Role: scene.Given, Words: `Karpenter`, Check: starts, Act: alone},
+			{Role: scene.Given, Words: `Karpenter`, Check: starts, Act: deployAlone},
 			{Role: scene.Given, Words: `Karpenter with the flags:`, Table: true,
 				Wants: scene.WantsFlags, Check: scene.WithFlags(starts), Act: withFlags},
 			{Role: scene.Given, Words: `Karpenter with a NodePool "NAME"`, Check: starts, Act: withPool},
@@ -45,8 +45,8 @@ func starts(f *scene.Feature, _ words.Args) error {
 	return nil
 }
 
-func alone(ctx context.Context, s *scene.Scene, _ words.Args) error {
-	_, err := bring(ctx, s)
+func deployAlone(ctx context.Context, s *scene.Scene, _ words.Args) error {
+	_, err := deployInScene(ctx, s)
 	return err
 }
 
@@ -54,11 +54,11 @@ func withFlags(ctx context.Context, s *scene.Scene, a words.Args) (err error) {
 	if s.Settings.Flags, err = scene.Flags(a.Table); err != nil {
 		return err
 	}
-	return alone(ctx, s, a)
+	return deployAlone(ctx, s, a)
 }
 
 func withPool(ctx context.Context, s *scene.Scene, a words.Args) error {
-	k, err := bring(ctx, s)
+	k, err := deployInScene(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func withPool(ctx context.Context, s *scene.Scene, a words.Args) error {
 	})
 }
 
-func bring(ctx context.Context, s *scene.Scene) (k inScene, err error) {
+func deployInScene(ctx context.Context, s *scene.Scene) (k inScene, err error) {
 	on, has := s.Cloud.(Cloud)
 	if provider := s.Rig.Target.Provider; !has && cloud.Implied(provider) {
 		if err := clouds.Named(provider).Start(ctx, s); err != nil {

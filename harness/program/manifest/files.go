@@ -38,7 +38,7 @@ func (r *resolver) mount(m corev1.VolumeMount) (_ Mount, ok bool, err error) {
 		}
 	}
 	if m.SubPath != "" {
-		mount.Files, err = below(mount.Files, m.SubPath)
+		mount.Files, err = subPathFiles(mount.Files, m.SubPath)
 	}
 	return mount, err == nil, err
 }
@@ -113,8 +113,8 @@ func (r *resolver) project(into *Mount, source corev1.VolumeProjection) (ok bool
 	return true, nil
 }
 
-// below is a volume's file, or folder, at subPath.
-func below(files map[string][]byte, subPath string) (map[string][]byte, error) {
+// subPathFiles is a volume's file, or folder, at subPath.
+func subPathFiles(files map[string][]byte, subPath string) (map[string][]byte, error) {
 	under := map[string][]byte{}
 	for name, data := range files {
 		if name == path.Clean(subPath) {

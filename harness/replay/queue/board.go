@@ -86,8 +86,8 @@ func (b *board) ended(worker int) {
 	delete(b.worlds, worker)
 }
 
-// say prints a message between the lines: several workers may have one.
-func (b *board) say(format string, args ...any) {
+// message prints a message between the lines: several workers may have one.
+func (b *board) message(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.line.Clear()

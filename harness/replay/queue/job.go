@@ -66,7 +66,7 @@ func rounds(jobs []Job, repeat int, apart bool) (rounds [][]Task) {
 
 // Job is the replay of a record on a target.
 func (q *Queue) Job(r scenarios.Record, target builds.Target) Job {
-	return Job{Record: r, Features: q.Features, Own: q.Catalogue.Own(r.ID), Target: target}
+	return Job{Record: r, Features: q.Features, Own: q.Catalogue.FilesOf(r.ID), Target: target}
 }
 
 // Skip returns the row of a replay that is not played.

@@ -101,8 +101,8 @@ func (q *Queue) find(ctx context.Context, ref builds.Ref) (builds.Target, error)
 	return t, nil
 }
 
-// Keep is called with the rows so far. An error of it ends all.
-type Keep func([]table.Row) error
+// SaveRows is called with the rows so far. An error of it ends all.
+type SaveRows func([]table.Row) error
 
 // Rounds are how often jobs are played.
 type Rounds struct {
@@ -115,7 +115,7 @@ type Rounds struct {
 // PlayRounds plays the jobs as often as asked for, those first that do not wait for what is
 // pending, which may be nil. keep is called with the rows so far, which begin with before.
 func (q *Queue) PlayRounds(
-	ctx context.Context, pending *supply.Pending, jobs []Job, r Rounds, before []table.Row, keep Keep,
+	ctx context.Context, pending *supply.Pending, jobs []Job, r Rounds, before []table.Row, keep SaveRows,
 ) ([]table.Row, error) {
 	rows := before
 	q.all = len(jobs) * r.Repeat
@@ -140,7 +140,7 @@ func (q *Queue) PlayRounds(
 // playPending plays the tasks: one by one those whose needs are there while others are still
 // got, and the rest as Play does. Rows of what is not to be had come first. Builds take
 // processors, so how many worlds the machine bears is measured when there are none any more.
-func (q *Queue) playPending(ctx context.Context, pending *supply.Pending, tasks []Task, keep Keep) (rows []table.Row, err error) {
+func (q *Queue) playPending(ctx context.Context, pending *supply.Pending, tasks []Task, keep SaveRows) (rows []table.Row, err error) {
 	if pending != nil {
 		if q.skipped == nil {
 			q.skipped = map[int]bool{}
@@ -184,7 +184,7 @@ func (q *Queue) playNow(ctx context.Context, pending *supply.Pending, t Task) (r
 type waiting struct {
 	pending *supply.Pending
 	play    func(context.Context, *supply.Pending, Task) (table.Row, error)
-	keep    Keep
+	keep    SaveRows
 	skipped map[int]bool // jobs that have a row
 	skips   []table.Row
 	rows    []table.Row

@@ -89,7 +89,7 @@ func TestPending(t *testing.T) {
 	play := func(context.Context, *supply.Pending, Task) (table.Row, error) { return table.Row{}, nil }
 	w := waiting{pending: p, play: play, keep: func(rows []table.Row) error { kept = len(rows); return nil }, skipped: map[int]bool{}}
 	rest, rows, err := w.run(t.Context(), tasksFor(nowhere, older, nowhere))
-	p.End()
+	p.Stop()
 	if err != nil || len(rest)+len(rows) != 3 || kept > len(rows) {
 		t.Fatalf("%v, left %d, rows %+v of which %d are kept", err, len(rest), rows, kept)
 	}
@@ -110,7 +110,7 @@ func TestPending(t *testing.T) {
 		return table.Row{ID: t.Record.ID}, nil
 	}}
 	_, rows, err = w.run(t.Context(), tasksFor(newer, older))
-	p.End()
+	p.Stop()
 	if err == nil || !strings.Contains(err.Error(), "building karpenter@v1.7.0") || len(rows) != len(played) || slices.Contains(played, newer.String()) {
 		t.Errorf("with a build that fails: %v, rows %+v, played %q", err, rows, played)
 	}

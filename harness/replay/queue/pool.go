@@ -95,5 +95,5 @@ func FeatureJob(feature string, on builds.Target, out string) (Job, error) {
 	}
 	record := found[0].Record
 	record.Autoscaler = on.Ref.Name
-	return Job{Record: record, Features: catalogue.Features(), Own: catalogue.Own(record.ID), Target: on, Out: out}, nil
+	return Job{Record: record, Features: catalogue.Features(), Own: catalogue.FilesOf(record.ID), Target: on, Out: out}, nil
 }

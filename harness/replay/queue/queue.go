@@ -96,7 +96,7 @@ func (q *Queue) Replay(ctx context.Context, j Job, label string) (replay.Result,
 		b.step(0, fmt.Sprintf("%s%s %s", label, j.Record.ID, j.Target.Ref), step, f)
 	})
 	defer stop()
-	return q.replay(ctx, q.request(j), watch, q.undistorted(func(text string) { b.say("%s", text) }))
+	return q.replay(ctx, q.request(j), watch, q.undistorted(func(text string) { b.message("%s", text) }))
 }
 
 // play plays a request, see replay.Run.
@@ -116,7 +116,7 @@ func (q *Queue) undistorted(say func(string)) play {
 
 // request is what a job is to a replay.
 func (q *Queue) request(j Job) replay.Request {
-	r := replay.Request{Settings: q.On(q.Cluster), Record: j.Record, Target: j.Target, Features: j.Features, Own: j.Own}
+	r := replay.Request{Settings: q.ForCluster(q.Cluster), Record: j.Record, Target: j.Target, Features: j.Features, Own: j.Own}
 	if j.Out != "" {
 		r.Out = j.Out
 	}
@@ -189,7 +189,7 @@ func rowOf(request replay.Request, result replay.Result) table.Row {
 // Play plays the tasks, several at a time if that is asked for or the machine bears it, and
 // returns their rows in order. keep, which may be nil, is called with those there are so far.
 // With an error, the rows are those of before it.
-func (q *Queue) Play(ctx context.Context, tasks []Task, keep Keep) (rows []table.Row, err error) {
+func (q *Queue) Play(ctx context.Context, tasks []Task, keep SaveRows) (rows []table.Row, err error) {
 	if keep == nil {
 		keep = func([]table.Row) error { return nil }
 	}
@@ -242,7 +242,7 @@ func (q *Queue) measured(meter Meter) {
 }
 
 // PlayParallel plays the tasks at a time, each in a process of its own.
-func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]table.Row, error) {
+func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep SaveRows) ([]table.Row, error) {
 	for _, t := range tasks { // what several would build at once, is built before
 		if err := q.ensureParts(ctx, q.request(t.Job)); err != nil {
 			return nil, err
@@ -260,7 +260,7 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]ta
 				q.printRow(row)
 			}
 			if again {
-				w.board.say("%s on %s does not count beside others, and is played again alone: %s", row.ID, row.Target, row.Reason)
+				w.board.message("%s on %s does not count beside others, and is played again alone: %s", row.ID, row.Target, row.Reason)
 			}
 			return row, again, err
 		},
@@ -276,7 +276,7 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep Keep) ([]ta
 		Done: keep,
 		Fewer: func(n int) {
 			q.AtOnce = n
-			w.board.say("from now on %s", atATime(n))
+			w.board.message("from now on %s", atATime(n))
 		},
 	})
 	return rows, errors.Join(err, w.close())

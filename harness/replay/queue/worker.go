@@ -113,8 +113,8 @@ func (w *Worker) Serve(ctx context.Context, in io.Reader, q *Queue, find Lookup)
 	return nil
 }
 
-// Among finds a job among those of the queue.
-func (q *Queue) Among(jobs []Job) Lookup {
+// LookupIn finds a job among those of the queue.
+func (q *Queue) LookupIn(jobs []Job) Lookup {
 	return func(ctx context.Context, r workRequest) (Job, error) {
 		if r.Job < 0 || r.Job >= len(jobs) || jobs[r.Job].Record.ID != r.ID || jobs[r.Job].Target.Ref.String() != r.Target {
 			return Job{}, fmt.Errorf("%s on %s was to be played, and this process has another sequence: has the catalogue or the "+

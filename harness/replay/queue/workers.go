@@ -74,8 +74,8 @@ func (w *workers) start(ctx context.Context, nth int) (*workerProcess, error) {
 	return p, nil
 }
 
-// get returns a worker, which is started if it is not there.
-func (w *workers) get(ctx context.Context, nth int) (*workerProcess, error) {
+// acquire returns a worker, which is started if it is not there.
+func (w *workers) acquire(ctx context.Context, nth int) (*workerProcess, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p := w.all[nth]; p != nil {
@@ -106,7 +106,7 @@ func (w *workers) play(ctx context.Context, nth int, t Task, r workRequest) (tab
 
 // request has a worker play a job. The error is a *crash if the worker has ended instead.
 func (w *workers) request(ctx context.Context, nth int, label string, r workRequest) (table.Row, error) {
-	p, err := w.get(ctx, nth)
+	p, err := w.acquire(ctx, nth)
 	if err != nil {
 		return table.Row{}, err
 	}
@@ -143,7 +143,7 @@ func (w *workers) await(p *workerProcess, nth int, what string, r workRequest) (
 		}
 		switch {
 		case m.Say != "":
-			w.board.say("%s", m.Say)
+			w.board.message("%s", m.Say)
 		case m.Row != nil:
 			return *m.Row, nil
 		case m.Failed != "":

@@ -114,7 +114,7 @@ func TestParallelInterrupted(t *testing.T) {
 	s.AtOnce = 2
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
-		if !queuetest.Within(time.Minute, func() bool {
+		if !queuetest.WaitUntil(time.Minute, func() bool {
 			playing, _ := filepath.Glob(filepath.Join(dir, "plays-*"))
 			return len(playing) == 2
 		}) {
@@ -158,7 +158,7 @@ func TestWorkersGoOn(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		unneeded := errors.New("its answer is not needed")
 		go func() {
-			queuetest.Within(time.Minute, func() bool { _, err := os.Stat(filepath.Join(dir, "plays-0")); return err == nil })
+			queuetest.WaitUntil(time.Minute, func() bool { _, err := os.Stat(filepath.Join(dir, "plays-0")); return err == nil })
 			cancel(unneeded)
 		}()
 		if err := play(ctx, 0, 0); !errors.Is(err, unneeded) {
@@ -188,7 +188,7 @@ func TestWorkerRefuses(t *testing.T) {
 	w := &Worker{out: json.NewEncoder(&out)}
 	for _, asked := range []string{`{"job":1}`, `{"job":-1}`, `{"job":0,"id":"another"}`, `{"job":0,"id":"karpenter-7515-not-ready-noexecute","target":"karpenter@v1.7.0"}`, `nonsense`, ``} {
 		out.Reset()
-		if err := w.Serve(t.Context(), strings.NewReader(asked), s, s.Among([]Job{tasks[0].Job})); err != nil {
+		if err := w.Serve(t.Context(), strings.NewReader(asked), s, s.LookupIn([]Job{tasks[0].Job})); err != nil {
 			t.Errorf("%s: %v", asked, err)
 		}
 		if refused := strings.Contains(out.String(), "this process has another sequence"); refused != strings.HasPrefix(asked, "{") {

@@ -72,8 +72,8 @@ func NewPending(s *Supplier, line Line, todo []builds.Ref) *Pending {
 	}
 }
 
-// End ends what is under way.
-func (p *Pending) End() {
+// Stop ends what is under way.
+func (p *Pending) Stop() {
 	p.cancel()
 	p.ended.Wait()
 }
@@ -92,7 +92,7 @@ func (p *Pending) pull(ctx context.Context, ref builds.Ref) *buildstore.Recipe {
 	}
 	offer, err := p.offer(ctx, ref)
 	if err == nil && offer != nil {
-		if _, err = p.Store.Take(ctx, offer, p.progress()); err == nil {
+		if _, err = p.Store.PullOffer(ctx, offer, p.progress()); err == nil {
 			p.Settle(ref, nil, nil)
 			return nil
 		}

@@ -28,7 +28,7 @@ func (s *Supplier) offer(ctx context.Context, ref builds.Ref) (*buildstore.Offer
 	if s.registriesGivenUp.Load() {
 		return nil, nil
 	}
-	offer, err := s.Store.Ask(ctx, ref, Places(ref, s.Registries))
+	offer, err := s.Store.FindOffer(ctx, ref, Places(ref, s.Registries))
 	switch {
 	case err == nil:
 		return offer, nil
@@ -73,11 +73,11 @@ func (s *Supplier) CheckKnown(ref builds.Ref) error {
 
 // Pull gets a target out of a registry, or an error.
 func (s *Supplier) Pull(ctx context.Context, ref builds.Ref, from buildstore.Registries) (builds.Target, error) {
-	offer, err := s.Store.Ask(ctx, ref, from)
+	offer, err := s.Store.FindOffer(ctx, ref, from)
 	if err != nil {
 		return builds.Target{}, err
 	}
 	line := s.Output.NewLine()
 	defer line.Clear()
-	return s.Store.Take(ctx, offer, ShowOn(line, "", ""))
+	return s.Store.PullOffer(ctx, offer, ShowOn(line, "", ""))
 }

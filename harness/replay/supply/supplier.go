@@ -89,7 +89,7 @@ func (s *Supplier) Ensure(
 	}
 	s.announce(list)
 	for i, next := range list {
-		t, err := s.get(ctx, next, i+1, list[i+1:])
+		t, err := s.supplyOne(ctx, next, i+1, list[i+1:])
 		if err == nil {
 			have[next.ref] = t
 			continue
@@ -151,8 +151,8 @@ func (s *Supplier) announce(list []todo) {
 	}
 }
 
-// get takes the nth of several targets as it is offered, or else builds it.
-func (s *Supplier) get(ctx context.Context, next todo, nth int, after []todo) (builds.Target, error) {
+// supplyOne takes the nth of several targets as it is offered, or else builds it.
+func (s *Supplier) supplyOne(ctx context.Context, next todo, nth int, after []todo) (builds.Target, error) {
 	line := s.Output.NewLine()
 	defer line.Clear()
 	if next.offer == nil {
@@ -165,7 +165,7 @@ func (s *Supplier) get(ctx context.Context, next todo, nth int, after []todo) (b
 	if t, err := s.Find(next.ref); err == nil { // what came for another serves it too
 		return t, nil
 	}
-	return s.Store.Take(ctx, next.offer, ShowOn(line, "", ""))
+	return s.Store.PullOffer(ctx, next.offer, ShowOn(line, "", ""))
 }
 
 // Build builds a target.

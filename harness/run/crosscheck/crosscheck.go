@@ -74,8 +74,8 @@ const lastWords = 2 * time.Second
 // Check compares a log with a history, whose records are in the order of time.
 func Check(records iter.Seq[history.Record], log *Log) (Counts, []Disagreement) {
 	c := &checking{facts: factsOf(records), log: log, refused: map[string][]attempt{}}
-	for _, all := range [][]said{log.asked, log.failed, log.backoffs, log.removing, log.cleared, log.lowered, log.events} {
-		slices.SortStableFunc(all, func(a, b said) int { return cmp.Compare(a.at, b.at) }) // of several logs
+	for _, all := range [][]logLine{log.asked, log.failed, log.backoffs, log.removing, log.cleared, log.lowered, log.events} {
+		slices.SortStableFunc(all, func(a, b logLine) int { return cmp.Compare(a.at, b.at) }) // of several logs
 	}
 	c.sent()
 	c.scaleUps()
@@ -148,7 +148,7 @@ func reasons(of ...map[string]int) (all []string) {
 
 // attempt is a scale-up that was asked for.
 type attempt struct {
-	said
+	logLine
 	until  time.Duration // the next one of the group
 	failed bool          // as the log says
 	calls  []call
@@ -169,7 +169,7 @@ func (a attempt) seqs() (all []uint64) {
 func (c *checking) scaleUps() {
 	c.counts.ScaleUps = len(c.log.asked)
 	for i, s := range c.log.asked {
-		a := attempt{said: s, until: c.end + 1}
+		a := attempt{logLine: s, until: c.end + 1}
 		next := c.end + 1
 		for _, later := range c.log.asked[i+1:] {
 			next = min(next, later.at)
@@ -178,7 +178,7 @@ func (c *checking) scaleUps() {
 				break
 			}
 		}
-		a.failed = slices.ContainsFunc(c.log.failed, func(f said) bool { return f.at >= s.at && f.at < next })
+		a.failed = slices.ContainsFunc(c.log.failed, func(f logLine) bool { return f.at >= s.at && f.at < next })
 		c.attempts = append(c.attempts, a)
 	}
 	for _, r := range c.raised {
@@ -272,7 +272,7 @@ var backoffs = []backoff{
 }
 
 // matches reports whether a line of the log is about the back-off.
-func (b backoff) matches(s said) bool {
+func (b backoff) matches(s logLine) bool {
 	return s.code == b.code || b.code == "" && s.code != backoffs[0].code && s.code != backoffs[1].code
 }
 

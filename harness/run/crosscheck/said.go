@@ -12,17 +12,17 @@ import (
 
 // Log is what Cluster Autoscaler says in its log, in the words of all releases from 1.27 on.
 type Log struct {
-	asked    []said // a scale-up of a group is asked of the cloud: to a size
-	failed   []said // a scale-up that was asked for has failed; the log does not say which
-	backoffs []said // of a group, with the code of the error
-	removing []said // a node is about to be removed, or an instance without one
-	cleared  []said // n instances of a group that could not be created are about to be deleted
-	lowered  []said // a group's target is lowered, and nothing deleted
-	events   []said // events that are about to be sent, with their reason
+	asked    []logLine // a scale-up of a group is asked of the cloud: to a size
+	failed   []logLine // a scale-up that was asked for has failed; the log does not say which
+	backoffs []logLine // of a group, with the code of the error
+	removing []logLine // a node is about to be removed, or an instance without one
+	cleared  []logLine // n instances of a group that could not be created are about to be deleted
+	lowered  []logLine // a group's target is lowered, and nothing deleted
+	events   []logLine // events that are about to be sent, with their reason
 }
 
-// said is one of its lines.
-type said struct {
+// logLine is one of its lines.
+type logLine struct {
 	at          time.Duration // virtual, since the history's begin
 	group, node string
 	n           int
@@ -80,7 +80,7 @@ func (l *Log) line(text string, epoch time.Time) {
 	file, message := m[2], m[3]
 	if file == sender {
 		if m := sending.FindStringSubmatch(message); m != nil {
-			l.events = append(l.events, said{at: at, code: m[1], text: m[2]})
+			l.events = append(l.events, logLine{at: at, code: m[1], text: m[2]})
 		}
 		return
 	}
@@ -88,13 +88,13 @@ func (l *Log) line(text string, epoch time.Time) {
 		pattern *regexp.Regexp
 		is      func(m []string)
 	}{
-		{settingSize, func(m []string) { l.asked = append(l.asked, said{at: at, group: m[1], n: number(m[2])}) }},
-		{notScaledUp, func([]string) { l.failed = append(l.failed, said{at: at}) }},
-		{disabling, func(m []string) { l.backoffs = append(l.backoffs, said{at: at, group: m[1], code: m[2]}) }},
-		{removingNode, func(m []string) { l.removing = append(l.removing, said{at: at, node: m[1]}) }},
-		{unregistered, func(m []string) { l.removing = append(l.removing, said{at: at, node: m[1]}) }},
-		{notCreated, func(m []string) { l.cleared = append(l.cleared, said{at: at, group: m[2], n: number(m[1])}) }},
-		{lowering, func(m []string) { l.lowered = append(l.lowered, said{at: at, group: m[1]}) }},
+		{settingSize, func(m []string) { l.asked = append(l.asked, logLine{at: at, group: m[1], n: number(m[2])}) }},
+		{notScaledUp, func([]string) { l.failed = append(l.failed, logLine{at: at}) }},
+		{disabling, func(m []string) { l.backoffs = append(l.backoffs, logLine{at: at, group: m[1], code: m[2]}) }},
+		{removingNode, func(m []string) { l.removing = append(l.removing, logLine{at: at, node: m[1]}) }},
+		{unregistered, func(m []string) { l.removing = append(l.removing, logLine{at: at, node: m[1]}) }},
+		{notCreated, func(m []string) { l.cleared = append(l.cleared, logLine{at: at, group: m[2], n: number(m[1])}) }},
+		{lowering, func(m []string) { l.lowered = append(l.lowered, logLine{at: at, group: m[1]}) }},
 	} {
 		if m := words.pattern.FindStringSubmatch(message); m != nil {
 			words.is(m)

@@ -10,15 +10,15 @@ import (
 	"nodestorm/scenarios/folder"
 )
 
-// Says reports whether the scenario of the run in dir, or any of the catalogue, which may be nil, has a word.
-func Says(catalogue *scenarios.Catalogue, dir string) func(word string) bool {
+// HasWord reports whether the scenario of the run in dir, or any of the catalogue, which may be nil, has a word.
+func HasWord(catalogue *scenarios.Catalogue, dir string) func(word string) bool {
 	return func(word string) bool {
-		if catalogue.Says(word) {
+		if catalogue.HasWord(word) {
 			return true
 		}
 		own := scenarios.Empty()
 		_ = own.Add(folder.Read(filepath.Join(dir, run.ScenarioFolder)).Own) // what is wrong with it says nothing
-		return own.Says(word)
+		return own.HasWord(word)
 	}
 }
 

@@ -42,7 +42,7 @@ func (c *candidate) revert() {
 const mostCandidates = 800
 
 // candidates are those that runs show in which the draft holds by mistake, the cheapest first.
-func (d *Draft) candidates(wrong []mistaken) (all []candidate) {
+func (d *Draft) candidates(wrong []wrongMatch) (all []candidate) {
 	seen := map[string]bool{}
 	add := func(c candidate) {
 		if !seen[c.key] {
@@ -58,7 +58,7 @@ func (d *Draft) candidates(wrong []mistaken) (all []candidate) {
 	for _, m := range wrong {
 		places := d.places(m)
 		for i := range places {
-			for _, c := range d.between(m, places, i) {
+			for _, c := range d.candidatesBetween(m, places, i) {
 				add(c)
 			}
 		}
@@ -68,7 +68,7 @@ func (d *Draft) candidates(wrong []mistaken) (all []candidate) {
 }
 
 // places are the indexes of the last events of the elements in a run, none if they are not known.
-func (d *Draft) places(m mistaken) (places []int) {
+func (d *Draft) places(m wrongMatch) (places []int) {
 	n := 0
 	for _, e := range d.elements {
 		if n += len(e.events); n > len(m.at) {
@@ -83,9 +83,9 @@ func (d *Draft) places(m mistaken) (places []int) {
 	return places
 }
 
-// between are those that the events of another run before one of the elements show, or before the pause that the own run has there
-// is over.
-func (d *Draft) between(m mistaken, places []int, i int) (all []candidate) {
+// candidatesBetween are those that the events of another run before one of the elements show, or before the pause
+// that the own run has there is over.
+func (d *Draft) candidatesBetween(m wrongMatch, places []int, i int) (all []candidate) {
 	for j := max(i-1, -1); j >= min(i-1, 0); j-- {
 		from := 0
 		if j >= 0 {
@@ -132,7 +132,7 @@ func (d *Draft) pauseBefore(i int) (c candidate, ok bool) {
 
 // absences are those that an event between two elements of another run shows: that it is not there in the own one. Since is the
 // element before it, -1 the start.
-func (d *Draft) absences(m mistaken, places []int, since, to int, r *history.Record) (all []candidate) {
+func (d *Draft) absences(m wrongMatch, places []int, since, to int, r *history.Record) (all []candidate) {
 	if scenarios(*r) != "" || r.Source == history.Fault || r.Code >= 400 || slices.Contains(generated[1:], r.Object.Resource) {
 		return nil
 	}
@@ -144,17 +144,17 @@ func (d *Draft) absences(m mistaken, places []int, since, to int, r *history.Rec
 		for name, path := range d.elements[j].captures {
 			for _, f := range factsOf(of) {
 				if text := f.text(); f.path == path && text != "" && text == r.Object.Name && !named {
-					conditions = append(conditions, condition{field: "name", value: "$" + name, rank: same, capture: name}.is())
+					conditions = append(conditions, condition{field: "name", value: "$" + name, rank: same, capture: name}.withValues())
 					named, cost = true, cost-4
 				}
 			}
 		}
 	}
 	if name := r.Object.Name; !named && d.names.made[name] {
-		conditions = append(conditions, condition{field: "name", value: name, rank: same}.is())
+		conditions = append(conditions, condition{field: "name", value: name, rank: same}.withValues())
 		cost -= 2
 	}
-	if resource := vocabulary.Of(r.Object.Resource); resource.Word == "" {
+	if resource := vocabulary.ResourceNamed(r.Object.Resource); resource.Word == "" {
 		cost += 4
 	}
 	var details []condition

@@ -75,7 +75,7 @@ func proposed(t *testing.T, record scenarios.Record, runs []*propose.Run, i int)
 	for j, r := range runs {
 		if j != i {
 			with := *r
-			d.Against(&with)
+			d.CompareWith(&with)
 		}
 	}
 	p, err := d.Propose()

@@ -65,8 +65,8 @@ var never = []string{
 // numbers are details whose numbers say something of another run.
 var numbers = []string{"replicas", "gracePeriodSeconds", "from", "to", "delta", "cpu", "code", "exitCode"}
 
-// is is a condition with its values. It panics of what is no value, which comes from events that JSON was read of.
-func (c condition) is() condition {
+// withValues is a condition with its values. It panics of what is no value, which comes from events that JSON was read of.
+func (c condition) withValues() condition {
 	var of any = c.value
 	if c.op != "" {
 		of = map[string]any{c.op: c.value}
@@ -118,7 +118,7 @@ func pattern(conditions []condition, most int) *checker.Pattern {
 func kind(r *history.Record) (all []condition) {
 	add := func(field string, value any) {
 		if value != "" {
-			all = append(all, condition{field: field, value: value}.is())
+			all = append(all, condition{field: field, value: value}.withValues())
 		}
 	}
 	add("source", string(r.Source))
@@ -195,7 +195,7 @@ func (n *names) literal(r *history.Record, f fact) (c condition, ok bool) {
 	case r.Object.Resource == "events" && f.key == "reason":
 		c.rank = same
 	}
-	c = c.is()
+	c = c.withValues()
 	all := append(kind(r), c)
 	return c, pattern(all, everything).Check() == nil
 }
@@ -239,7 +239,7 @@ func (n *names) aboutSame(r *history.Record, f fact, name, text string) (c condi
 		return c, false
 	case has == text:
 		c = condition{field: f.path, value: "$" + name}
-	case within(has, at, len(text)):
+	case insideWord(has, at, len(text)):
 		return c, false
 	case !strings.ContainsAny(has, " \n\t"):
 		c = condition{field: f.path, value: strings.Replace(has, text, "${"+name+"}", 1)}
@@ -252,11 +252,11 @@ func (n *names) aboutSame(r *history.Record, f fact, name, text string) (c condi
 		return c, false
 	}
 	c.rank, c.capture = same, name
-	return c.is(), true
+	return c.withValues(), true
 }
 
-// within reports whether the part of a text from at on is only a part of a word of it.
-func within(text string, at, length int) bool {
+// insideWord reports whether the part of a text from at on is only a part of a word of it.
+func insideWord(text string, at, length int) bool {
 	of := func(i int) bool {
 		return i >= 0 && i < len(text) && (text[i] == '-' || text[i] >= '0' && text[i] <= '9' || text[i] >= 'a' && text[i] <= 'z')
 	}

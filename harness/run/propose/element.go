@@ -40,7 +40,7 @@ func (e *element) last() *history.Record { return &e.events[len(e.events)-1] }
 // elementsOf are the chosen events with all that may distinguish them from others.
 func elementsOf(events []history.Record, n *names) (all []*element) {
 	for i, r := range events {
-		if i > 0 && alike(&events[i-1], &r, n) && !recurs(events, i-1, n) && !recurs(events, i, n) {
+		if i > 0 && sameKind(&events[i-1], &r, n) && !recurs(events, i-1, n) && !recurs(events, i, n) {
 			before := all[len(all)-1]
 			before.events = append(before.events, r)
 			continue
@@ -49,7 +49,7 @@ func elementsOf(events []history.Record, n *names) (all []*element) {
 	}
 	taken := map[string]bool{}
 	for _, e := range all {
-		e.as = free(taken, label(&e.events[0]), further)
+		e.as = free(taken, label(&e.events[0]), elementName)
 		e.conditions = kind(&e.events[0])
 		for _, f := range factsOf(&e.events[0]) {
 			c, ok := n.literal(&e.events[0], f)
@@ -63,8 +63,8 @@ func elementsOf(events []history.Record, n *names) (all []*element) {
 	return all
 }
 
-// alike reports whether two events are of a kind, and may be counted.
-func alike(a, b *history.Record, n *names) bool {
+// sameKind reports whether two events are of a kind, and may be counted.
+func sameKind(a, b *history.Record, n *names) bool {
 	if a.Object.Name != b.Object.Name && (n.made[a.Object.Name] || n.made[b.Object.Name]) {
 		return false
 	}
@@ -79,7 +79,7 @@ func recurs(events []history.Record, i int, n *names) bool {
 			for j := range events {
 				of := func(g fact) bool {
 					at := strings.Index(g.text(), text)
-					return at >= 0 && !within(g.text(), at, len(text))
+					return at >= 0 && !insideWord(g.text(), at, len(text))
 				}
 				if j != i && slices.ContainsFunc(factsOf(&events[j]), of) {
 					return true
@@ -168,8 +168,8 @@ func free(taken map[string]bool, name string, further func(name string, n int) s
 // numbered is a further name for a captured field.
 func numbered(name string, n int) string { return fmt.Sprint(name, n) }
 
-// further is what an element is called after others of its name.
-func further(name string, n int) string {
+// elementName is what an element is called after others of its name.
+func elementName(name string, n int) string {
 	if words := []string{"second", "third", "fourth", "fifth"}; n-2 < len(words) {
 		return words[n-2] + " " + name
 	}

@@ -13,28 +13,28 @@ func (d *Draft) keeps() bool {
 	if d.own.searchable.Find(s).Result != checker.Valid {
 		return false
 	}
-	return !slices.ContainsFunc(d.others, func(o *other) bool {
+	return !slices.ContainsFunc(d.others, func(o *otherRun) bool {
 		return o.near && o.want == Holds && o.searchable.Find(s).Result != checker.Valid
 	})
 }
 
-// mistaken is a run in which the draft holds and ought not to, or the own one, where it holds at other events than the chosen.
-type mistaken struct {
+// wrongMatch is a run in which the draft holds and ought not to, or the own one, where it holds at other events than the chosen.
+type wrongMatch struct {
 	*Run
 	at []uint64
 }
 
-func (d *Draft) mistakes() (all []mistaken) {
+func (d *Draft) mistakes() (all []wrongMatch) {
 	s := d.statement(everything)
 	if found := d.own.searchable.Find(s); !slices.Equal(found.Evidence, d.chosen) {
-		all = append(all, mistaken{d.own, found.Evidence})
+		all = append(all, wrongMatch{d.own, found.Evidence})
 	}
 	for _, o := range d.others {
 		if !o.near || o.want != Absent {
 			continue
 		}
 		if found := o.searchable.Find(s); found.Result == checker.Valid || found.GaveUp {
-			all = append(all, mistaken{o.Run, found.Evidence})
+			all = append(all, wrongMatch{o.Run, found.Evidence})
 		}
 	}
 	return all

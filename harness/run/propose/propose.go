@@ -117,11 +117,11 @@ type Draft struct {
 	kin      []string
 	names    names
 	elements []*element
-	others   []*other
+	others   []*otherRun
 }
 
-// other is a run that the draft is held against.
-type other struct {
+// otherRun is a run that the draft is held against.
+type otherRun struct {
 	*Run
 	want Want
 	near bool // it has a sequence that is like the chosen one but for the details; else its history is not kept
@@ -140,9 +140,9 @@ func New(own *Run, lines []uint64, kin []string, hidden func(text string) bool) 
 	return d, nil
 }
 
-// Against has the draft held against another run, too. Of one that is nothing like the chosen events no history is kept.
-func (d *Draft) Against(r *Run) {
-	o := &other{Run: r, want: d.want(r)}
+// CompareWith has the draft held against another run, too. Of one that is nothing like the chosen events no history is kept.
+func (d *Draft) CompareWith(r *Run) {
+	o := &otherRun{Run: r, want: d.want(r)}
 	found := r.searchable.Find(d.statement(core))
 	o.near = found.Result == checker.Valid || found.GaveUp
 	if !o.near {
@@ -175,9 +175,9 @@ func (d *Draft) Propose() (*Proposal, error) {
 	if err := p.Symptom.CheckSymptom(); err != nil {
 		return nil, fmt.Errorf("the symptom is wrong, which is a fault of nodestorm: %w", err)
 	}
-	p.Runs = append(p.Runs, d.held(&other{Run: d.own, want: Holds, near: true}, p.Symptom))
+	p.Runs = append(p.Runs, d.holdsOn(&otherRun{Run: d.own, want: Holds, near: true}, p.Symptom))
 	for _, o := range d.others {
-		p.Runs = append(p.Runs, d.held(o, p.Symptom))
+		p.Runs = append(p.Runs, d.holdsOn(o, p.Symptom))
 	}
 	p.Wrong = d.wrong(p.Runs)
 	fixed := func(h Held) bool { return h.ID == d.own.ID && h.Verdict == verdict.Healthy }
@@ -188,7 +188,7 @@ func (d *Draft) Propose() (*Proposal, error) {
 	return p, nil
 }
 
-func (d *Draft) held(o *other, s checker.Statement) Held {
+func (d *Draft) holdsOn(o *otherRun, s checker.Statement) Held {
 	h := Held{Run: o.Name, ID: o.ID, Target: o.Target, Verdict: o.Verdict, Want: o.want, Holds: string(Absent)}
 	if !o.near {
 		return h

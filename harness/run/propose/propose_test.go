@@ -48,7 +48,7 @@ func made(t *testing.T, own *Run, lines []uint64, others ...*Run) (string, *Prop
 		t.Fatal(err)
 	}
 	for _, other := range others {
-		d.Against(other)
+		d.CompareWith(other)
 	}
 	p, err := d.Propose()
 	if err != nil {

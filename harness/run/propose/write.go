@@ -19,7 +19,7 @@ import (
 // YAML is the symptom as a record has it.
 func (p *Proposal) YAML() (string, error) {
 	symptom := &yaml.Node{Kind: yaml.MappingNode}
-	put(symptom, "statement", p.Symptom.Statement)
+	setKey(symptom, "statement", p.Symptom.Statement)
 	sequence := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, e := range p.elements {
 		if e.pause != nil {
@@ -41,16 +41,16 @@ func (p *Proposal) YAML() (string, error) {
 
 func (e *element) node(p *Proposal) *yaml.Node {
 	to := &yaml.Node{Kind: yaml.MappingNode}
-	put(to, "as", e.as)
+	setKey(to, "as", e.as)
 	putNode(to, "match", patternNode(e.conditions))
 	if len(e.events) > 1 {
-		put(to, "count", len(e.events))
+		setKey(to, "count", len(e.events))
 	}
 	capture := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	for _, of := range p.Symptom.Sequence {
 		if of.As == e.as {
 			for _, name := range slices.Sorted(maps.Keys(of.Capture)) {
-				put(capture, name, of.Capture[name])
+				setKey(capture, name, of.Capture[name])
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func (e *element) node(p *Proposal) *yaml.Node {
 		putNode(to, "capture", capture)
 	}
 	if e.within > 0 {
-		put(to, "within", short(e.within))
+		setKey(to, "within", short(e.within))
 	}
 	if len(e.absent) > 0 {
 		putNode(to, "absent", absentNode(e.absent))
@@ -69,7 +69,7 @@ func (e *element) node(p *Proposal) *yaml.Node {
 func (p *pause) node() *yaml.Node {
 	to := &yaml.Node{Kind: yaml.MappingNode}
 	putNode(to, "absent", absentNode([]absence{{conditions: p.conditions}}))
-	put(to, "for", short(p.length))
+	setKey(to, "for", short(p.length))
 	return to
 }
 
@@ -79,7 +79,7 @@ func absentNode(all []absence) *yaml.Node {
 		of := patternNode(a.conditions)
 		if a.since != "" {
 			since := &yaml.Node{Kind: yaml.MappingNode}
-			put(since, "since", a.since)
+			setKey(since, "since", a.since)
 			of.Content = append(since.Content, of.Content...)
 		}
 		to.Content = append(to.Content, of)
@@ -123,7 +123,7 @@ func patternNode(conditions []condition) *yaml.Node {
 	return to
 }
 
-func put(to *yaml.Node, key string, value any) {
+func setKey(to *yaml.Node, key string, value any) {
 	of := &yaml.Node{}
 	if err := of.Encode(value); err != nil {
 		panic(fmt.Sprintf("propose: %v", err))
@@ -208,7 +208,7 @@ func (e *element) clause() string {
 	}
 	switch {
 	case r.Source == history.Logged, r.Object.Resource == "events":
-		return r.Actor + e.says()
+		return r.Actor + e.message()
 	case r.Source == history.API && r.Code >= 400:
 		return fmt.Sprintf("%s may not %s %s (%d)", r.Actor, act(r, verbs), what, r.Code)
 	case r.Source == history.API:
@@ -237,8 +237,8 @@ var (
 	}
 )
 
-// says is what a line of a log or an event says.
-func (e *element) says() string {
+// message is what a line of a log or an event says.
+func (e *element) message() string {
 	for _, field := range []string{"detail.message", "detail.reason"} {
 		for _, c := range e.conditions {
 			if c.field == field && c.capture == "" {

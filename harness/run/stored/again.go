@@ -13,8 +13,8 @@ import (
 	"nodestorm/scenarios"
 )
 
-// Again is what came of judging stored runs again.
-type Again struct {
+// Rejudgement is what came of judging stored runs again.
+type Rejudgement struct {
 	Rows     []table.Row
 	Unjudged []string // names of runs that could not be
 	// Judged of the Thens were judged by the histories, AsRecorded were not.
@@ -29,15 +29,15 @@ type Again struct {
 // times, which may be nil, gets the histories.
 func Recheck(
 	ctx context.Context, found []Run, catalogue *scenarios.Catalogue, say func(format string, args ...any), times io.Writer,
-) (*Again, error) {
-	all := &Again{Rows: []table.Row{}}
+) (*Rejudgement, error) {
+	all := &Rejudgement{Rows: []table.Row{}}
 	for _, f := range found {
 		again, err := run.Recheck(ctx, f.Dir, kept.Records(catalogue))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
-			say("%s", f.Says(err))
+			say("%s", f.ErrorText(err))
 			all.Unjudged = append(all.Unjudged, f.Name)
 			continue
 		}
@@ -55,7 +55,7 @@ func Recheck(
 	return all, nil
 }
 
-func (all *Again) add(f Run, again *run.Rechecked, say func(format string, args ...any)) {
+func (all *Rejudgement) add(f Run, again *run.Rechecked, say func(format string, args ...any)) {
 	for _, doubt := range again.Doubts {
 		say("%s: %s", f.Name, doubt)
 	}

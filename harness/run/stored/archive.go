@@ -49,11 +49,11 @@ func (r *Reporter) Pack(ctx context.Context, found []Run, to string, scratch Scr
 
 // stage puts a run into the folder dir as it is given away, and returns how many credentials were removed.
 func (r *Reporter) stage(ctx context.Context, f Run, dir string) (removed int, err error) {
-	machine := redact.Here()
+	machine := redact.ThisMachine()
 	if r.Machine != nil {
 		machine = *r.Machine
 	}
-	redactor := machine.Redactor(kept.Says(r.Catalogue, f.Dir))
+	redactor := machine.Redactor(kept.HasWord(r.Catalogue, f.Dir))
 	if err := copyRun(ctx, redactor, f.Dir, dir); err != nil {
 		return 0, err
 	}
@@ -62,15 +62,15 @@ func (r *Reporter) stage(ctx context.Context, f Run, dir string) (removed int, e
 			return 0, err
 		}
 	}
-	if err := r.same(ctx, f.Dir, dir); err != nil {
+	if err := r.checkCopy(ctx, f.Dir, dir); err != nil {
 		return 0, fmt.Errorf("%s is not given away: %w, without %s; %s", f.Name, err, cmp.Or(strings.Join(redactor.Replaced(), ", "),
 			"what looks like a credential"), "bundle it where that is no word of the run, as another user or on another machine")
 	}
 	return redactor.Count, r.Page(ctx, filepath.Join(dir, run.ReportFile), dir)
 }
 
-// same makes sure that a copy of a run is of the same scenario and target, and is judged as the run is.
-func (r *Reporter) same(ctx context.Context, dir, copied string) error {
+// checkCopy makes sure that a copy of a run is of the same scenario and target, and is judged as the run is.
+func (r *Reporter) checkCopy(ctx context.Context, dir, copied string) error {
 	records := kept.Records(r.Catalogue)
 	ofCopy := func(of run.Run, in string) (scenarios.Record, error) {
 		if _, err := os.Stat(filepath.Join(in, run.ScenarioFolder)); err != nil { // its record is not given away
@@ -150,5 +150,5 @@ func copyRedacted(ctx context.Context, redactor *redact.Redactor, root *os.Root,
 	if err != nil {
 		return err
 	}
-	return errors.Join(redactor.Copy(out, strict.While(ctx, in)), out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
+	return errors.Join(redactor.Copy(out, strict.WithContext(ctx, in)), out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }

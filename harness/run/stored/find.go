@@ -23,8 +23,8 @@ const ArchiveSuffix = ".tar.gz"
 // Run is the folder of a run, what the user calls it, and where its page goes by default.
 type Run struct{ Dir, Name, Page string }
 
-// Says is an error about the run, as the user calls it.
-func (r Run) Says(err error) string { return strings.ReplaceAll(err.Error(), r.Dir, r.Name) }
+// ErrorText is an error about the run, as the user calls it.
+func (r Run) ErrorText(err error) string { return strings.ReplaceAll(err.Error(), r.Dir, r.Name) }
 
 // Scratch makes a temporary folder, which remove removes.
 type Scratch func() (dir string, remove func() error, err error)
@@ -56,7 +56,7 @@ func Find(ctx context.Context, args []string, scratch Scratch) (found []Run, don
 		if irregular := (*strict.IrregularError)(nil); errors.As(strict.Regular(arg), &irregular) && !irregular.Mode.IsDir() {
 			return nil, done, irregular
 		}
-		below, err := Below(dir)
+		below, err := FindRuns(dir)
 		if err != nil {
 			if _, statErr := os.Stat(filepath.Join(dir, run.HistoryFile)); statErr != nil {
 				return nil, done, err
@@ -83,8 +83,8 @@ func unpack(ctx context.Context, path, dir string) error {
 	return bundle.Unpack(ctx, file, dir)
 }
 
-// Below finds the folders with a run.json at or below dir.
-func Below(dir string) (dirs []string, err error) {
+// FindRuns finds the folders with a run.json at or below dir.
+func FindRuns(dir string) (dirs []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == run.File && !d.IsDir() {
 			dirs = append(dirs, filepath.Dir(path))

@@ -42,7 +42,7 @@ func Cross(
 			return c, context.Cause(ctx)
 		}
 		if err != nil {
-			say("%s", f.Says(err))
+			say("%s", f.ErrorText(err))
 			c.Unsure++
 			continue
 		}
@@ -76,7 +76,7 @@ func doubtOf(again run.Rechecked) string {
 	}
 	all := checker.NewCompleteness()
 	for r := range again.Records.Arrived() {
-		all.Take(r)
+		all.Add(r)
 	}
 	return all.Incomplete()
 }

@@ -47,7 +47,7 @@ func (r *Reporter) cell(ctx context.Context, f Run, base string) (c matrix.Cell,
 	if err != nil {
 		return c, err
 	}
-	redactor := redact.ForHere(kept.Says(r.Catalogue, f.Dir))
+	redactor := redact.ForHere(kept.HasWord(r.Catalogue, f.Dir))
 	expected := of.Expected
 	if record, err := r.Catalogue.Lookup(of.ID); err == nil {
 		expected = run.Expects(of.Target, record.Expected(of.Target.Ref.String()))
@@ -142,7 +142,7 @@ func (r *Reporter) Matrix(ctx context.Context, cells []matrix.Cell, keep matrix.
 			return nil, fmt.Errorf("--since %s: %w", since, err)
 		}
 		old.Filter(anyStatus)
-		m.Since(old)
+		m.MarkChanges(old)
 	}
 	m.Filter(keep)
 	return m, nil
@@ -154,7 +154,7 @@ func (r *Reporter) Matrix(ctx context.Context, cells []matrix.Cell, keep matrix.
 func (r *Reporter) Publish(ctx context.Context, rows []table.Row, out string) (string, error) {
 	var found []Run
 	var without []matrix.Skip
-	redactor := redact.ForHere(r.Catalogue.Says)
+	redactor := redact.ForHere(r.Catalogue.HasWord)
 	for _, row := range rows {
 		if row.Run == "" {
 			without = append(without, matrix.Skip{Scenario: row.ID, Target: row.Target, Reason: redactor.Text(row.Reason)})
@@ -188,7 +188,7 @@ func (r *Reporter) Publish(ctx context.Context, rows []table.Row, out string) (s
 	m.Filter(matrix.Filter{}) // leaves failures out that were not replayed
 	index, last := filepath.Join(out, "index.html"), filepath.Join(out, MatrixFile)
 	if old, err := ReadMatrix(ctx, last); err == nil { // the one of before is no reason to have no new one
-		m.Since(old.Of(m))
+		m.MarkChanges(old.Intersect(m))
 	}
 	for path, format := range map[string]string{index: "html", last: "json"} {
 		if err := r.File(ctx, path, func(w io.Writer) error { return m.Write(w, format) }); err != nil {

@@ -30,9 +30,9 @@ type Reporter struct {
 	Machine   *redact.Machine                  // whose names and secrets bundles do not have; nil: this one
 }
 
-// Each does something for every run; those that it cannot be done for are named, and make the exit
+// ForEach does something for every run; those that it cannot be done for are named, and make the exit
 // status.
-func (r *Reporter) Each(ctx context.Context, found []Run, do func(Run) error) error {
+func (r *Reporter) ForEach(ctx context.Context, found []Run, do func(Run) error) error {
 	failed := false
 	for _, f := range found {
 		err := do(f)
@@ -40,7 +40,7 @@ func (r *Reporter) Each(ctx context.Context, found []Run, do func(Run) error) er
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			r.Say("%s", f.Says(exit.WithRoom(err)))
+			r.Say("%s", f.ErrorText(exit.WithRoom(err)))
 			failed = true
 		}
 	}
@@ -74,21 +74,21 @@ func (r *Reporter) Page(ctx context.Context, path string, dirs ...string) error 
 		if err != nil {
 			return err
 		}
-		logs, done := page.Logs(ctx, filepath.Join(dir, run.LogFolder), kept.Says(r.Catalogue, dir))
+		logs, done := page.Logs(ctx, filepath.Join(dir, run.LogFolder), kept.HasWord(r.Catalogue, dir))
 		defer done()
 		runs = append(runs, page.Run{Story: s, Logs: logs})
 	}
 	return r.File(ctx, path, func(w io.Writer) error { return page.Write(w, runs...) })
 }
 
-// while writes as long as its context lasts.
-type while struct {
+// contextWriter writes as long as its context lasts.
+type contextWriter struct {
 	ctx context.Context
 	to  io.Writer
 }
 
 // Write implements io.Writer.
-func (w while) Write(p []byte) (int, error) {
+func (w contextWriter) Write(p []byte) (int, error) {
 	if err := context.Cause(w.ctx); err != nil {
 		return 0, err
 	}
@@ -98,14 +98,14 @@ func (w while) Write(p []byte) (int, error) {
 // File writes a file whole or not at all, or standard output for "-", as long as ctx lasts.
 func (r *Reporter) File(ctx context.Context, path string, write func(io.Writer) error) error {
 	if path == "-" {
-		return write(while{ctx, r.Stdout})
+		return write(contextWriter{ctx, r.Stdout})
 	}
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("writing a report: %w; name a file that can be written with --out-file", err)
 	}
 	buffered := bufio.NewWriterSize(temporary, 1<<20)
-	err = write(while{ctx, buffered})
+	err = write(contextWriter{ctx, buffered})
 	err = errors.Join(err, buffered.Flush(), temporary.Chmod(0o644), temporary.Close())
 	if err == nil {
 		err = os.Rename(temporary.Name(), path)

@@ -38,7 +38,7 @@ func (r *Reporter) Symptom(ctx context.Context, of Run, lines []uint64, others [
 	if err != nil {
 		return nil, err
 	}
-	redactor := redact.ForHere(kept.Says(r.Catalogue, of.Dir))
+	redactor := redact.ForHere(kept.HasWord(r.Catalogue, of.Dir))
 	hidden := func(text string) bool { return redactor.Text(text) != text }
 	d, err := propose.New(own, lines, kinOf(r.Catalogue, own.ID), hidden)
 	if err != nil {
@@ -54,12 +54,12 @@ func (r *Reporter) Symptom(ctx context.Context, of Run, lines []uint64, others [
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err != nil:
-			s.LeftOut = append(s.LeftOut, other.Says(err))
+			s.LeftOut = append(s.LeftOut, other.ErrorText(err))
 		// mutant: a run that proves nothing is held against
 		case with.Verdict == verdict.Inconclusive || with.Verdict == "":
 			s.LeftOut = append(s.LeftOut, fmt.Sprintf("%s is inconclusive", other.Name))
 		default:
-			d.Against(with)
+			d.CompareWith(with)
 		}
 	}
 	if s.Proposal, err = d.Propose(); err != nil {

@@ -54,7 +54,7 @@ func TallyInvariants(ctx context.Context, found []Run, say func(format string, a
 			return nil, 0, context.Cause(ctx)
 		}
 		if err != nil {
-			say("%s", f.Says(err))
+			say("%s", f.ErrorText(err))
 			unread++
 		}
 	}
@@ -68,7 +68,7 @@ func count(ctx context.Context, f Run, by map[string]*Tally) error {
 		return err
 	}
 	var late history.Lateness
-	doubts, err := r.Read(ctx, f.Dir, nil, late.Take)
+	doubts, err := r.Read(ctx, f.Dir, nil, late.Add)
 	if err == nil && len(doubts) > 0 {
 		err = fmt.Errorf("%s: %s", f.Dir, doubts[0])
 	}
@@ -78,7 +78,7 @@ func count(ctx context.Context, f Run, by map[string]*Tally) error {
 	subject := r.Subject()
 	records := &history.Stored{Path: filepath.Join(f.Dir, run.HistoryFile), Context: ctx, Late: late.Most}
 	for _, i := range invariants.All() {
-		if t := by[i.Name]; i.About(subject) {
+		if t := by[i.Name]; i.AppliesTo(subject) {
 			if t.Judged++; r.Verdict == verdict.Healthy {
 				t.Healthy++
 			}

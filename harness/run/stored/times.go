@@ -25,7 +25,7 @@ func (r *Reporter) Timeline(ctx context.Context, w io.Writer, f Run) error {
 		return err
 	}
 	var late history.Lateness
-	doubts, err := of.Read(ctx, f.Dir, nil, late.Take)
+	doubts, err := of.Read(ctx, f.Dir, nil, late.Add)
 	if err != nil {
 		return fmt.Errorf("reading a run: %w", err)
 	}
@@ -39,10 +39,10 @@ func (r *Reporter) Timeline(ctx context.Context, w io.Writer, f Run) error {
 // writeTimes writes the records of a run, without what must not be shown.
 func writeTimes(w io.Writer, catalogue *scenarios.Catalogue, f Run, of run.Run, records history.Records) error {
 	fmt.Fprintf(w, "%s on %s\n", of.ID, of.Target.Ref)
-	redactor := redact.ForHere(kept.Says(catalogue, f.Dir))
-	err := redactor.Through(w, func(w io.Writer) error {
+	redactor := redact.ForHere(kept.HasWord(catalogue, f.Dir))
+	err := redactor.CopyFrom(w, func(w io.Writer) error {
 		all := slices.Collect(records.Timed())
-		return cmp.Or(timeline.Write(w, all), timeline.Measures(w, measure.Of(slices.Values(all))))
+		return cmp.Or(timeline.Write(w, all), timeline.Measures(w, measure.OfRun(slices.Values(all))))
 	})
 	return cmp.Or(err, records.Err())
 }

@@ -49,7 +49,7 @@ func Departures(r run.Run) (list []string) {
 			list = append(list, fmt.Sprintf("%s is called so and is no build of that release: %s", m.Ref, own))
 		}
 	}
-	if elsewhere(r) {
+	if onOtherCloud(r) {
 		list = append(list, fmt.Sprintf("the cloud was %s, and not %s", r.Target.Provider, builds.Kwok))
 	}
 	if record := builtin()[r.ID]; r.Target.Race && !record.Race {
@@ -131,8 +131,8 @@ var builtin = sync.OnceValue(func() map[string]scenarios.Record {
 	return known
 })
 
-// elsewhere reports whether the run's target was built for another cloud of Karpenter than its record is about.
-func elsewhere(r run.Run) bool {
+// onOtherCloud reports whether the run's target was built for another cloud of Karpenter than its record is about.
+func onOtherCloud(r run.Run) bool {
 	record, known := builtin()[r.ID]
 	return known && record.OnAnother(r.Target.Provider)
 }
@@ -204,7 +204,7 @@ func repeat(r run.Run, departures []string, clean func(string) string) string {
 	if r.Target.Race {
 		words = append(words, "--race")
 	}
-	if elsewhere(r) {
+	if onOtherCloud(r) {
 		words = append(words, "--cloud", r.Target.Provider)
 	}
 	if p := r.Provenance; p != nil {

@@ -30,10 +30,10 @@ import (
 // 0 for unknown.
 func Run(ctx context.Context, dir string, catalogue *scenarios.Catalogue, hourlyEUR float64) (*story.Story, error) {
 	r, err := run.Load(dir)
-	says := kept.Says(catalogue, dir)
+	says := kept.HasWord(catalogue, dir)
 	if catalogue != nil {
 		if record, err := kept.Records(catalogue)(r, dir); err == nil {
-			catalogue = scenarios.Of(record)
+			catalogue = scenarios.CatalogueOf(record)
 		}
 	}
 	about := Describe(r, catalogue)

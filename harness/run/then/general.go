@@ -102,14 +102,14 @@ func observing(s checker.Statement, span time.Duration) Observation {
 				begins = r.Virtual
 			}
 			end = max(end, r.Virtual)
-			f, decided := m.Take(r, at >= from)
+			f, decided := m.Add(r, at >= from)
 			return decided, failure(f)
 		},
 		over: func() error {
 			if span > 0 {
 				end = max(begins, 0) + span
 			}
-			return failure(m.Over(end))
+			return failure(m.FindingAt(end))
 		},
 	}
 }

@@ -90,12 +90,12 @@ func wait(j *Judge, records []history.Record) (second float64, err error) {
 	for decided, second := false, 2.0; ; {
 		at := j.Next()
 		for ; len(records) > 0 && records[0].Virtual <= at; records = records[1:] {
-			if decided, err = j.Take(records[0]); decided {
+			if decided, err = j.Add(records[0]); decided {
 				return max(second, records[0].Virtual.Seconds()), err
 			}
 		}
 		second = max(second, at.Seconds())
-		if decided, err = j.At(at); decided {
+		if decided, err = j.DecideAt(at); decided {
 			return second, err
 		}
 	}

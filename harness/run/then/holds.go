@@ -13,8 +13,8 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// together observes all statements that the sentence is a name for, of these arguments.
-func (s Sentence) together(args words.Args) (Observation, error) {
+// observeAll observes all statements that the sentence is a name for, of these arguments.
+func (s Sentence) observeAll(args words.Args) (Observation, error) {
 	list, err := s.statements(args.Texts())
 	if err != nil {
 		return Observation{}, err
@@ -25,11 +25,11 @@ func (s Sentence) together(args words.Args) (Observation, error) {
 			return Observation{}, err
 		}
 	}
-	return together(list, window), nil
+	return allHold(list, window), nil
 }
 
-// With are the statements in YAML, of these arguments.
-func (s Sentence) With(args []string) string {
+// StatementsYAML are the statements in YAML, of these arguments.
+func (s Sentence) StatementsYAML(args []string) string {
 	var pairs []string
 	for i, arg := range args {
 		text, _ := json.Marshal(arg) // of a text there is no error
@@ -45,7 +45,7 @@ func (s Sentence) statements(args []string) ([]checker.Statement, error) {
 	var list struct {
 		All []checker.Statement `json:"all"`
 	}
-	if err := strict.Unmarshal([]byte("all:\n"+s.With(args)), &list); err != nil {
+	if err := strict.Unmarshal([]byte("all:\n"+s.StatementsYAML(args)), &list); err != nil {
 		return nil, err
 	}
 	for i := range list.All {
@@ -56,8 +56,8 @@ func (s Sentence) statements(args []string) ([]checker.Statement, error) {
 	return list.All, nil
 }
 
-// together observes statements that all have to hold.
-func together(list []checker.Statement, window time.Duration) Observation {
+// allHold observes statements that all have to hold.
+func allHold(list []checker.Statement, window time.Duration) Observation {
 	open := make([]Observation, len(list))
 	for i, of := range list {
 		open[i] = observing(of, window)

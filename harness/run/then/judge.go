@@ -41,8 +41,8 @@ func (j *Judge) settles() bool {
 	return j.over() == nil
 }
 
-// Take takes in the next record. What happened after the window decides nothing.
-func (j *Judge) Take(r history.Record) (decided bool, err error) {
+// Add takes in the next record. What happened after the window decides nothing.
+func (j *Judge) Add(r history.Record) (decided bool, err error) {
 	if r.Virtual > j.end && j.window > 0 {
 		return false, nil
 	}
@@ -59,7 +59,7 @@ func (j *Judge) Take(r history.Record) (decided bool, err error) {
 	return j.see(r, at)
 }
 
-// Next is the time, since the start of the run, at which it can be decided without a record, see At.
+// Next is the time, since the start of the run, at which it can be decided without a record, see DecideAt.
 func (j *Judge) Next() time.Duration {
 	if j.due {
 		return j.settled
@@ -67,8 +67,8 @@ func (j *Judge) Next() time.Duration {
 	return j.end
 }
 
-// At decides without a record, if it can, at a time that was the Next.
-func (j *Judge) At(now time.Duration) (decided bool, err error) {
+// DecideAt decides without a record, if it can, at a time that was the Next.
+func (j *Judge) DecideAt(now time.Duration) (decided bool, err error) {
 	switch {
 	case j.due:
 		return j.settles(), nil

@@ -32,7 +32,7 @@ func Aged(records []history.Record, target, kind, which string) (string, error) 
 	case "node", "nodes", "no":
 		all, since := nodes{}, uint64(0)
 		for _, r := range records {
-			all.take(r)
+			all.add(r)
 			if since == 0 && r.Actor == target {
 				since = r.Seq
 			}
@@ -45,7 +45,7 @@ func Aged(records []history.Record, target, kind, which string) (string, error) 
 	case "pod", "pods", "po":
 		all := everyPod()
 		for _, r := range records {
-			all.take(r)
+			all.add(r)
 		}
 		for name, p := range all.all {
 			came[name] = p.created

@@ -77,7 +77,7 @@ func nodesInitialized(args words.Args) (Observation, error) {
 			return errNoMachines
 		}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			n, err := all.get(name)
+			n, err := all.lookup(name)
 			if err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func nodesInitialized(args words.Args) (Observation, error) {
 func servingCertificates(args words.Args) (Observation, error) {
 	all, issued := nodes{}, map[string]bool{}
 	lacking := false // a run of before the audit log had who wants what
-	certificates := taking(func(r history.Record) {
+	certificates := recordFunc(func(r history.Record) {
 		if taken(r, "certificatesigningrequests", "") && r.Verb == "create" && r.Detail.Text("signer") == "" {
 			lacking = true
 		}
@@ -100,7 +100,7 @@ func servingCertificates(args words.Args) (Observation, error) {
 			issued[r.Detail.Text("user")] = true
 		}
 	})
-	return eventually(args.Duration(0), both{all, certificates}, func() error {
+	return eventually(args.Duration(0), twoStates{all, certificates}, func() error {
 		switch {
 		case len(all) == 0:
 			return errNoMachines

@@ -31,7 +31,7 @@ func TestThenOfNothing(t *testing.T) {
 	for said, o := range aboutNothing(t) {
 		ended := history.Record{Seq: 1, Virtual: 2 * time.Second, Event: history.Event{Source: history.Harness, Verb: history.Ended}}
 		judged := &stored{Judge: NewJudge(o, nil), own: ended.Seq}
-		judged.take(ended)
+		judged.add(ended)
 		if !judged.decided || judged.err == nil {
 			t.Errorf("%q holds without anything to hold of, or is undecided: %t", said, judged.decided)
 		}

@@ -29,7 +29,7 @@ type Observation struct {
 }
 
 // CheckMade finds names in what is stated that the scenario does not make, see [checker.Statement.CheckMade].
-func (o Observation) CheckMade(m *checker.Made) error {
+func (o Observation) CheckMade(m *checker.GivenNames) error {
 	for i := range o.stated {
 		if err := o.stated[i].CheckMade(m); err != nil {
 			return fmt.Errorf("the statement: %w", err)
@@ -52,14 +52,14 @@ const (
 var errLacking = errors.New("the history does not have what this asks for")
 
 // state is what the records of a run add up to.
-type state interface{ take(r history.Record) }
+type state interface{ add(r history.Record) }
 
 // eventually holds as soon as the state does, from the step's beginning on.
 func eventually(window time.Duration, s state, holds func() error) Observation {
 	return Observation{
 		window: window,
 		see: func(r history.Record, at phase) (bool, error) {
-			s.take(r)
+			s.add(r)
 			if at < begun {
 				return false, nil
 			}
@@ -80,7 +80,7 @@ func eventually(window time.Duration, s state, holds func() error) Observation {
 // now is about the state as the step begins.
 func now(s state, holds func() error) Observation {
 	return Observation{
-		see:  func(r history.Record, _ phase) (bool, error) { s.take(r); return false, nil },
+		see:  func(r history.Record, _ phase) (bool, error) { s.add(r); return false, nil },
 		over: holds,
 	}
 }

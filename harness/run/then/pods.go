@@ -52,7 +52,7 @@ func PodRuns(name string, within time.Duration) (Observation, error) {
 	if err != nil {
 		return Observation{}, err
 	}
-	return together(running, within), nil
+	return allHold(running, within), nil
 }
 
 // podsCome is how long controllers need at most until the first pods are there of what was

@@ -42,7 +42,7 @@ func Rejudge(records history.Records) (history.Records, Judged) {
 	if slices.ContainsFunc(thens, func(t *stored) bool { return !t.decided }) {
 		for r := range records.Arrived() {
 			for _, t := range thens {
-				t.take(r)
+				t.add(r)
 			}
 		}
 	}
@@ -147,14 +147,14 @@ type stored struct {
 	err     error
 }
 
-// take takes in the next record, in the order of arrival.
-func (t *stored) take(r history.Record) {
+// add takes in the next record, in the order of arrival.
+func (t *stored) add(r history.Record) {
 	switch {
 	case t.decided:
 	case r.Seq > t.own && r.Virtual > t.end, r.Seq == t.own && r.Virtual >= t.end:
 		t.decided, t.err = true, t.over()
 	default:
-		t.decided, t.err = t.Judge.Take(r)
+		t.decided, t.err = t.Judge.Add(r)
 	}
 }
 

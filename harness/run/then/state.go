@@ -28,7 +28,7 @@ type nodeState struct {
 	gone       bool
 }
 
-func (n nodes) take(r history.Record) {
+func (n nodes) add(r history.Record) {
 	if r.Object.Resource != "nodes" {
 		return
 	}
@@ -53,8 +53,8 @@ func (n nodes) take(r history.Record) {
 	n[r.Object.Name] = s
 }
 
-// get is a Node that is there.
-func (n nodes) get(name string) (*nodeState, error) {
+// lookup is a Node that is there.
+func (n nodes) lookup(name string) (*nodeState, error) {
 	if s := n[name]; s != nil && !s.gone {
 		return s, nil
 	}
@@ -84,7 +84,7 @@ func everyPod() *pods {
 	return &pods{whose: func(_, of string) bool { return !strings.HasPrefix(of, "DaemonSet/") }, all: map[string]*podState{}}
 }
 
-func (p *pods) take(r history.Record) {
+func (p *pods) add(r history.Record) {
 	if r.Object.Resource != "pods" || r.Object.Namespace != namespace {
 		return
 	}
@@ -141,7 +141,7 @@ type instance struct {
 	id    int
 }
 
-func (i *instances) take(r history.Record) {
+func (i *instances) add(r history.Record) {
 	if !life(r) {
 		return
 	}
@@ -160,12 +160,12 @@ func life(r history.Record) bool {
 	return r.Source == history.Cloud && r.Object.Resource == "instances"
 }
 
-// both are two states of one run.
-type both struct{ a, b state }
+// twoStates are two states of one run.
+type twoStates struct{ a, b state }
 
-func (s both) take(r history.Record) { s.a.take(r); s.b.take(r) }
+func (s twoStates) add(r history.Record) { s.a.add(r); s.b.add(r) }
 
-// taking is a state that a function keeps.
-type taking func(r history.Record)
+// recordFunc is a state that a function keeps.
+type recordFunc func(r history.Record)
 
-func (t taking) take(r history.Record) { t(r) }
+func (t recordFunc) add(r history.Record) { t(r) }

@@ -33,7 +33,7 @@ func (s Sentence) Observation(args words.Args) (Observation, error) {
 	if s.Observe != nil {
 		return s.Observe(args)
 	}
-	return s.together(args)
+	return s.observeAll(args)
 }
 
 // Quotes reports whether the sentence has a text below its step, or in a file that it names.

@@ -31,19 +31,19 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 	var faults faults
 	program := builds.Ref{Name: record.Autoscaler}.Program()
 	for r := range records.Timed() {
-		all.Take(r)
+		all.Add(r)
 		for _, f := range invariants {
-			f.Take(r)
+			f.Add(r)
 		}
 		there, pools = there || isOf(&r, program), pools || r.Source == history.API && r.Object.Resource == "nodepools"
 		if bare {
 			wrote = wrote || writes(&r, program)
 		} else {
-			symptom.Take(r)
-			trigger.Take(r)
-			work.take(r)
+			symptom.Add(r)
+			trigger.Add(r)
+			work.add(r)
 		}
-		faults.take(r)
+		faults.add(r)
 		if step, ok := history.OutcomeOf(r); ok {
 			in.Steps = append(in.Steps, step)
 		}
@@ -53,7 +53,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 	}
 	in.Incomplete, in.FaultsUnmet = all.Incomplete(), faults.unmet()
 	for i, f := range invariants {
-		switch found := f.Over(all); {
+		switch found := f.Finding(all); {
 		case record.Invariants[i].Breaks(found):
 			in.Broken = append(in.Broken, found)
 		case found.GaveUp || found.Unexcused || found.Hollow:
@@ -68,7 +68,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 	}
 	switch {
 	case !bare:
-		in.Symptom, in.Trigger, in.Idle = symptom.Over(all), trigger.Over(all), work.idle()
+		in.Symptom, in.Trigger, in.Idle = symptom.Finding(all), trigger.Finding(all), work.idle()
 	case !wrote:
 		in.Undocumented, in.Idle = true, record.Autoscaler+" has written nothing, neither to the API server nor to a cloud"
 	default:
@@ -98,7 +98,7 @@ type faults struct {
 	mayMiss   bool
 }
 
-func (f *faults) take(r history.Record) {
+func (f *faults) add(r history.Record) {
 	switch {
 	case r.Source == history.Harness && r.Verb == history.MayMiss:
 		f.mayMiss = true
@@ -131,7 +131,7 @@ type work struct {
 	since string
 }
 
-func (w *work) take(r history.Record) {
+func (w *work) add(r history.Record) {
 	if r.Source == history.Step && history.Role(r.Detail.Text("kind")) == history.When && !w.FromStart() {
 		w.done, w.since = 0, "the last When"
 	}

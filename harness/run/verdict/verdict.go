@@ -137,7 +137,7 @@ func decide(in Input) Judgement {
 	}
 	// mutant: a broken invariant does not count
 	if failedThen == nil && len(in.Broken) == 0 {
-		return withoutFailure(in).always(in)
+		return withoutFailure(in).judgeInvariants(in)
 	}
 	failure := in.failure(failedThen)
 	if in.Absent != "" {
@@ -164,9 +164,9 @@ func decide(in Input) Judgement {
 	return inconclusive(failure + "; cannot determine whether the documented symptom is in the history: " + in.Symptom.Reason)
 }
 
-// always judges a run that is healthy but for the invariants of every run. One that a
+// judgeInvariants judges a run that is healthy but for the invariants of every run. One that a
 // known failure breaks leaves it healthy.
-func (j Judgement) always(in Input) Judgement {
+func (j Judgement) judgeInvariants(in Input) Judgement {
 	if j.Verdict != Healthy {
 		return j
 	}

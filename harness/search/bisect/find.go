@@ -48,11 +48,11 @@ func (q *Inquiry) find(ctx context.Context) (f found, err error) {
 	f = found{before: at.older, first: []string{at.newer}}
 	if len(at.releases) > 2 {
 		if q.Every {
-			if err := q.hunt.Every(ctx, at.releases); err != nil {
+			if err := q.hunt.TryAll(ctx, at.releases); err != nil {
 				return f, err
 			}
 		}
-		if f.first, err = q.hunt.Between(ctx, at.releases[:len(at.releases)-1]); err != nil {
+		if f.first, err = q.hunt.FindFirstNew(ctx, at.releases[:len(at.releases)-1]); err != nil {
 			return f, err
 		}
 	}
@@ -80,7 +80,7 @@ func (q *Inquiry) findCommit(ctx context.Context, f found) (found, error) {
 		return f, err
 	}
 	if base != older {
-		if older, newer, err = q.apart(ctx, &f, older, newer, base); err != nil {
+		if older, newer, err = q.findOnBranches(ctx, &f, older, newer, base); err != nil {
 			return f, err
 		}
 	}
@@ -88,7 +88,7 @@ func (q *Inquiry) findCommit(ctx context.Context, f found) (found, error) {
 	if err != nil || len(points) == 0 {
 		return f, err
 	}
-	first, err := q.hunt.Between(ctx, points)
+	first, err := q.hunt.FindFirstNew(ctx, points)
 	if err != nil {
 		return f, err
 	}
@@ -97,11 +97,11 @@ func (q *Inquiry) findCommit(ctx context.Context, f found) (found, error) {
 	return f, nil
 }
 
-// apart says between which points to look where both are on branches of their own: what was changed
+// findOnBranches says between which points to look where both are on branches of their own: what was changed
 // before these parted, at base, is on neither.
-func (q *Inquiry) apart(ctx context.Context, f *found, older, newer, base string) (from, to string, err error) {
+func (q *Inquiry) findOnBranches(ctx context.Context, f *found, older, newer, base string) (from, to string, err error) {
 	q.Say("%s is not before %s: where their branches part is asked first", q.called(older), q.called(newer))
-	t, err := q.hunt.Ask(ctx, Point{ID: base})
+	t, err := q.hunt.RunTrial(ctx, Point{ID: base})
 	if err != nil {
 		return "", "", err
 	}

@@ -54,7 +54,7 @@ func (h *Hunt) Ends(ctx context.Context, good, bad Point, goodIsOlder bool) erro
 		flag string
 		Point
 	}{{"good", good}, {"bad", bad}} {
-		t, err := h.ask(ctx, end.Point, 0, 0)
+		t, err := h.runTrial(ctx, end.Point, 0, 0)
 		if err != nil {
 			return err
 		}
@@ -97,9 +97,9 @@ func (h *Hunt) State(t Trial) State {
 	return Skipped
 }
 
-// Between finds the first point that is New, see NewSearch for their order. More than one
+// FindFirstNew finds the first point that is New, see NewSearch for their order. More than one
 // is returned where some could not be decided.
-func (h *Hunt) Between(ctx context.Context, points []Point) (first []string, err error) {
+func (h *Hunt) FindFirstNew(ctx context.Context, points []Point) (first []string, err error) {
 	if len(points) == 0 {
 		return nil, nil
 	}
@@ -114,8 +114,8 @@ func (h *Hunt) Between(ctx context.Context, points []Point) (first []string, err
 		if !more {
 			return s.First(), nil
 		}
-		left, steps := s.Left()
-		t, err := h.ask(ctx, p, left, steps)
+		left, steps := s.Remaining()
+		t, err := h.runTrial(ctx, p, left, steps)
 		if err != nil {
 			return nil, err
 		}
@@ -123,20 +123,20 @@ func (h *Hunt) Between(ctx context.Context, points []Point) (first []string, err
 	}
 }
 
-// Every asks all points, the oldest first.
-func (h *Hunt) Every(ctx context.Context, points []Point) error {
+// TryAll asks all points, the oldest first.
+func (h *Hunt) TryAll(ctx context.Context, points []Point) error {
 	for i, p := range slices.Backward(points) {
-		if _, err := h.ask(ctx, p, i+1, i+1); err != nil {
+		if _, err := h.runTrial(ctx, p, i+1, i+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Ask is the trial of one point.
-func (h *Hunt) Ask(ctx context.Context, p Point) (Trial, error) { return h.ask(ctx, p, 0, 0) }
+// RunTrial is the trial of one point.
+func (h *Hunt) RunTrial(ctx context.Context, p Point) (Trial, error) { return h.runTrial(ctx, p, 0, 0) }
 
-func (h *Hunt) ask(ctx context.Context, p Point, left, steps int) (Trial, error) {
+func (h *Hunt) runTrial(ctx context.Context, p Point, left, steps int) (Trial, error) {
 	if t, known := h.Known[p.ID]; known {
 		return t, nil
 	}

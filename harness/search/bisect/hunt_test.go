@@ -82,12 +82,12 @@ func TestBetween(t *testing.T) {
 			r.verdicts[p.ID] = h.New
 		}
 		r.verdicts["15"], r.verdicts["14"] = "", verdict.Failed
-		first, err := h.Between(t.Context(), chain(30))
+		first, err := h.FindFirstNew(t.Context(), chain(30))
 		if err != nil || !slices.Equal(first, []string{"17"}) {
 			t.Errorf("broke %v: %v, %v after %v", broke, first, err, r.asked)
 		}
 		r.verdicts["16"] = ""
-		first, err = r.again(h).Between(t.Context(), chain(30))
+		first, err = r.again(h).FindFirstNew(t.Context(), chain(30))
 		if err != nil || !slices.Equal(first, []string{"17", "16", "15", "14"}) {
 			t.Errorf("with 16 unknown: %v, %v", first, err)
 		}
@@ -109,7 +109,7 @@ func TestResumes(t *testing.T) {
 	}
 	h := r.hunt()
 	h.Old, h.New = verdict.Healthy, verdict.Reproduced
-	whole, err := h.Between(t.Context(), chain(64))
+	whole, err := h.FindFirstNew(t.Context(), chain(64))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,11 +118,11 @@ func TestResumes(t *testing.T) {
 	var kept []string
 	h.Learned = func(t Trial) error { kept = append(kept, t.ID); return nil }
 	r.stopAt = asked[3]
-	if _, err := h.Between(t.Context(), chain(64)); !errors.Is(err, errStopped) || !slices.Equal(kept, asked[:3]) {
+	if _, err := h.FindFirstNew(t.Context(), chain(64)); !errors.Is(err, errStopped) || !slices.Equal(kept, asked[:3]) {
 		t.Fatalf("%v, kept %v of %v", err, kept, asked)
 	}
 	r.stopAt, r.asked = "", nil
-	first, err := h.Between(t.Context(), chain(64))
+	first, err := h.FindFirstNew(t.Context(), chain(64))
 	if err != nil || !slices.Equal(first, whole) || !slices.Equal(r.asked, asked[3:]) {
 		t.Errorf("%v, %v: asked %v again, want %v", first, err, r.asked, asked[3:])
 	}
@@ -133,14 +133,14 @@ func TestSeveralChanges(t *testing.T) {
 	r := &rig{verdicts: map[string]verdict.Verdict{"2": verdict.Reproduced, "3": verdict.Reproduced, "7": verdict.Reproduced, "5": ""}}
 	h := r.hunt()
 	h.Old, h.New = verdict.Healthy, verdict.Reproduced
-	if err := h.Every(t.Context(), chain(8)); err != nil {
+	if err := h.TryAll(t.Context(), chain(8)); err != nil {
 		t.Fatal(err)
 	}
 	var trials []Trial
 	for _, p := range slices.Backward(chain(8)) {
 		trials = append(trials, h.Known[p.ID])
 	}
-	first, err := h.Between(t.Context(), chain(8))
+	first, err := h.FindFirstNew(t.Context(), chain(8))
 	if err != nil || !slices.Equal(first, []string{"7"}) || h.Changes(trials) != 3 || h.Changes(trials[:3]) != 1 {
 		t.Errorf("%v, %v; %d changes", first, err, h.Changes(trials))
 	}

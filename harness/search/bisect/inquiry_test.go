@@ -284,7 +284,7 @@ func TestAround(t *testing.T) {
 	for version, want := range map[string]string{
 		"v1.7.99": "; next to it are v1.7.0 and v1.14.1", "v0.9.0": "; the oldest is v1.0.8", "v2.0.0": "; the newest is v1.14.1", "1.7.0": `, did you mean "v1.7.0"?`,
 	} {
-		if got := around(version, releases); got != want {
+		if got := neighbours(version, releases); got != want {
 			t.Errorf("%s: %q, want %q", version, got, want)
 		}
 	}

@@ -12,12 +12,12 @@ import (
 type Expected struct {
 	Name string // for people
 	Ref  builds.Ref
-	Way  Way
+	Way  Origin
 	// Took is how long the last build of such a target took here; 0 if that is not known.
 	Took time.Duration
 }
 
-// OutlookOver is what Over would play, oldest first. It gets nothing.
+// OutlookOver is what ReplayReleases would play, oldest first. It gets nothing.
 func (o Options) OutlookOver(known []string, get Getting) (list []Expected) {
 	for _, version := range o.versions(known, get.Pushed) {
 		ref, way, got, _ := o.wayTo(version, get)

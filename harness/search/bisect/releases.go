@@ -28,8 +28,8 @@ type Getting struct {
 	Build  bool // of the subject's source
 }
 
-// Past is a record over releases, for machines.
-type Past struct {
+// ReleaseHistory is a record over releases, for machines.
+type ReleaseHistory struct {
 	ID string `json:"id"`
 	Summary
 	Releases []Release `json:"releases"`
@@ -38,12 +38,12 @@ type Past struct {
 }
 
 // Outcomes are those of the releases of which the catalogue expects something.
-func (p *Past) Outcomes() []verdict.Outcome { return p.outcomes }
+func (p *ReleaseHistory) Outcomes() []verdict.Outcome { return p.outcomes }
 
-// Over plays the record on all releases there are, the oldest first: those that are known, and those
+// ReplayReleases plays the record on all releases there are, the oldest first: those that are known, and those
 // of the store and the registry.
-func (o Options) Over(ctx context.Context, known []string, get Getting) (*Past, error) {
-	p := &Past{ID: o.Record.ID}
+func (o Options) ReplayReleases(ctx context.Context, known []string, get Getting) (*ReleaseHistory, error) {
+	p := &ReleaseHistory{ID: o.Record.ID}
 	versions := o.versions(known, get.Pushed)
 	for i, version := range versions {
 		r := Release{Version: version, Expected: string(o.Record.Expected(o.Record.Autoscaler + "@" + version))}
@@ -101,19 +101,19 @@ func (s Subject) ProviderOf(version string) string {
 	return s.Provider
 }
 
-// Way is how a release is had.
-type Way int
+// Origin is how a release is had.
+type Origin int
 
 // A release is in the store, is taken out of a registry, is built, or cannot be had.
 const (
-	InStore Way = iota
+	InStore Origin = iota
 	FromRegistry
 	Built
 	Unavailable
 )
 
 // wayTo is how a build of a version is had. Its target and error are the store's.
-func (o Options) wayTo(version string, get Getting) (builds.Ref, Way, builds.Target, error) {
+func (o Options) wayTo(version string, get Getting) (builds.Ref, Origin, builds.Target, error) {
 	ref := builds.Ref{Name: o.Record.Autoscaler, Version: version, Provider: o.ProviderOf(version), Race: o.Record.Race}
 	got, err := o.Store.Get(ref)
 	none := (*buildstore.NotFoundError)(nil)
@@ -162,7 +162,7 @@ func (o Options) release(ctx context.Context, version string, get Getting) (buil
 }
 
 // Text is what the releases have shown, for people.
-func (p *Past) Text() string {
+func (p *ReleaseHistory) Text() string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RELEASE\tVERDICT\tEXPECTED\tWHY")

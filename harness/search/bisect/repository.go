@@ -126,10 +126,10 @@ func (s commits) part(ctx context.Context, older, newer string) (string, error) 
 func (s commits) between(ctx context.Context, older, newer string) (points []Point, err error) {
 	folder := s.repo.Prefix
 	below := joined(folder, s.Record.Autoscaler)
-	if !s.repo.Has(ctx, newer, joined(folder, "go.mod")) && s.repo.Has(ctx, newer, below+"/go.mod") {
+	if !s.repo.HasFile(ctx, newer, joined(folder, "go.mod")) && s.repo.HasFile(ctx, newer, below+"/go.mod") {
 		folder = below
 	}
-	places, err := s.repo.Between(ctx, older, newer, folder, s.FirstParent)
+	places, err := s.repo.CommitsBetween(ctx, older, newer, folder, s.FirstParent)
 	if err != nil {
 		return nil, err
 	}

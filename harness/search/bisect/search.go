@@ -80,7 +80,7 @@ func (s *Search) settle(i int, state State) {
 	}
 	switch state {
 	case New:
-		s.left.keep(s.before[i])
+		s.left.intersect(s.before[i])
 		s.newest = i
 	case Old:
 		if i != s.newest {
@@ -135,8 +135,8 @@ func (s *Search) aim() float64 {
 	return float64(bits.Reverse32(skipped+1)) / (1 << 32)
 }
 
-// Left is how many points may be the first still, and about how many have to be asked.
-func (s *Search) Left() (points, steps int) {
+// Remaining is how many points may be the first still, and about how many have to be asked.
+func (s *Search) Remaining() (points, steps int) {
 	points = s.left.count()
 	return points, stepsTo(points)
 }
@@ -155,17 +155,17 @@ func (s *Search) First() (ids []string) {
 // bitset is a set of small numbers.
 type bitset []uint64
 
-func newBitset(n int) bitset       { return make(bitset, (n+63)/64) }
-func (b bitset) set(i int)         { b[i/64] |= 1 << (i % 64) }
-func (b bitset) has(i int) bool    { return b[i/64]&(1<<(i%64)) != 0 }
-func (b bitset) add(other bitset)  { b.each(other, func(a, o uint64) uint64 { return a | o }) }
-func (b bitset) keep(other bitset) { b.each(other, func(a, o uint64) uint64 { return a & o }) }
+func newBitset(n int) bitset            { return make(bitset, (n+63)/64) }
+func (b bitset) set(i int)              { b[i/64] |= 1 << (i % 64) }
+func (b bitset) has(i int) bool         { return b[i/64]&(1<<(i%64)) != 0 }
+func (b bitset) add(other bitset)       { b.combine(other, func(a, o uint64) uint64 { return a | o }) }
+func (b bitset) intersect(other bitset) { b.combine(other, func(a, o uint64) uint64 { return a & o }) }
 
 func (b bitset) remove(other bitset) {
-	b.each(other, func(a, o uint64) uint64 { return a &^ o })
+	b.combine(other, func(a, o uint64) uint64 { return a &^ o })
 }
 
-func (b bitset) each(other bitset, do func(a, o uint64) uint64) {
+func (b bitset) combine(other bitset, do func(a, o uint64) uint64) {
 	for i := range b {
 		b[i] = do(b[i], other[i])
 	}

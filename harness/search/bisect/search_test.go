@@ -40,7 +40,7 @@ func TestChain(t *testing.T) {
 	for n := 1; n <= 40; n++ {
 		for change := range n {
 			s := NewSearch(chain(n))
-			_, announced := s.Left()
+			_, announced := s.Remaining()
 			asked := ask(t, s, func(id string) State {
 				var i int
 				_, _ = fmt.Sscan(id, &i)

@@ -106,7 +106,7 @@ func (m module) ends(ctx context.Context) (ends, error) {
 	}
 	for _, of := range []struct{ flag, version string }{{"good", m.Good}, {"bad", m.Bad}} {
 		if !slices.Contains(versions, of.version) {
-			return ends{}, fmt.Errorf("--%s: %s has no release %q%s", of.flag, path, of.version, around(of.version, versions))
+			return ends{}, fmt.Errorf("--%s: %s has no release %q%s", of.flag, path, of.version, neighbours(of.version, versions))
 		}
 	}
 	at := endsOf(m.Good, m.Bad, slices.Index(versions, m.Good) < slices.Index(versions, m.Bad))
@@ -140,8 +140,8 @@ func oldestFirst(versions []string) {
 	slices.SortFunc(versions, func(x, y string) int { return semver.MustParse(x).Compare(semver.MustParse(y)) })
 }
 
-// around says which releases, oldest first, are next to one that there is not.
-func around(version string, releases []string) string {
+// neighbours says which releases, oldest first, are next to one that there is not.
+func neighbours(version string, releases []string) string {
 	if !semverish(version) || len(releases) == 0 {
 		return strict.Meant(version, releases)
 	}

@@ -116,9 +116,9 @@ func LogCoverage(log io.Reader) (keys []string, err error) {
 		}
 		var said struct{ Level, Message, Error string }
 		if len(line) > 0 && line[0] == '{' && json.Unmarshal(line, &said) == nil && said.Message != "" {
-			seen["log "+said.Level+" "+alike(said.Message)] = true
+			seen["log "+said.Level+" "+normalize(said.Message)] = true
 			if said.Error != "" {
-				seen["error "+alike(said.Error)] = true
+				seen["error "+normalize(said.Error)] = true
 			}
 		}
 	}
@@ -131,8 +131,8 @@ func LogCoverage(log io.Reader) (keys []string, err error) {
 
 var differs = regexp.MustCompile(`"[^"]*"|\([^)]*\)|[a-z]+(-[a-z0-9]+)+|\d+`)
 
-// alike is a message without what differs from one object to the next.
-func alike(text string) string {
+// normalize is a message without what differs from one object to the next.
+func normalize(text string) string {
 	text = differs.ReplaceAllString(text, "_")
 	return text[:min(len(text), 120)]
 }

@@ -26,19 +26,19 @@ type Draft struct {
 	// Faults says that a fault took effect in that run.
 	Faults bool
 	// On are the builds that it was played on.
-	On []On
+	On []BuildResult
 }
 
-// On is what a build has shown.
-type On struct {
+// BuildResult is what a build has shown.
+type BuildResult struct {
 	Target string `json:"target"`
 	// Shown of Decided plays broke it; those that were inconclusive count in neither.
 	Shown   int `json:"shown"`
 	Decided int `json:"decided"`
 }
 
-// Says is what may be expected of the build: nothing if it was this way and that.
-func (o On) Says() scenarios.Expectation {
+// Expectation is what may be expected of the build: nothing if it was this way and that.
+func (o BuildResult) Expectation() scenarios.Expectation {
 	switch {
 	case o.Decided == 0:
 		return ""
@@ -121,7 +121,7 @@ func (d Draft) Record() string {
 		d.ID, d.Title(), systemOf(d.Schedule.Site), name, of, d.ID)
 	b.WriteString("targets:\n")
 	for _, on := range d.On {
-		if says := on.Says(); says != "" {
+		if says := on.Expectation(); says != "" {
 			fmt.Fprintf(&b, "  - {name: %s, expected: %s} # in %d of %d plays\n", on.Target, says, on.Shown, on.Decided)
 			continue
 		}

@@ -47,7 +47,7 @@ func TestDraft(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d := Draft{ID: DraftID(site, test.key, "Schedule 12"), Key: test.key, Schedule: s, Evidence: test.evidence, On: []On{
+			d := Draft{ID: DraftID(site, test.key, "Schedule 12"), Key: test.key, Schedule: s, Evidence: test.evidence, On: []BuildResult{
 				{"karpenter@v1.7.0", 10, 10}, {"karpenter@v1.6.4", 0, 3}, {"karpenter@v1.5.0", 1, 3}, {"karpenter@v1.0.6", 0, 0},
 			}}
 			if program, _, _ := schedule.Program(site); program != "karpenter" {

@@ -46,7 +46,7 @@ func (s *Search) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	one := func() {
-		if err := s.one(ctx); err != nil {
+		if err := s.playNext(ctx); err != nil {
 			cancel(err)
 		}
 	}
@@ -65,8 +65,8 @@ func (s *Search) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// one draws a schedule, has it played and takes in what came of it.
-func (s *Search) one(ctx context.Context) error {
+// playNext draws a schedule, has it played and takes in what came of it.
+func (s *Search) playNext(ctx context.Context) error {
 	p, feature, err := s.Next()
 	if err != nil {
 		return err

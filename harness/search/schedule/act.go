@@ -245,7 +245,7 @@ var kinds = map[string]kind{
 		means: "set a group's target size by hand",
 		of:    func(s site) bool { return s.Target != "" },
 		check: onGroup,
-		says:  func(at site, s Schedule, a Act) []step { return about(at.Target, s.group(a.Name), a.Pods) },
+		says:  func(at site, s Schedule, a Act) []step { return groupSteps(at.Target, s.group(a.Name), a.Pods) },
 	},
 	"maximum": {
 		means: "say how many machines a group may have from now on, whatever it has",
@@ -261,7 +261,7 @@ var kinds = map[string]kind{
 			s.removed[a.Name] = true
 			return err
 		},
-		says: func(at site, s Schedule, a Act) []step { return about(at.Remove, s.group(a.Name), 0) },
+		says: func(at site, s Schedule, a Act) []step { return groupSteps(at.Remove, s.group(a.Name), 0) },
 	},
 	"edit": {
 		means: "change a group, so that its machines are to be others",
@@ -279,7 +279,7 @@ var kinds = map[string]kind{
 			s.paused[a.Name] = true
 			return onGroup(a, s)
 		},
-		says: func(at site, s Schedule, a Act) []step { return about(at.Pause, s.group(a.Name), 0) },
+		says: func(at site, s Schedule, a Act) []step { return groupSteps(at.Pause, s.group(a.Name), 0) },
 	},
 	"wait": {
 		means: "do nothing: for the time before it, such as that before all faults are cleared",

@@ -228,8 +228,8 @@ func (p *pen) try(a Act) bool {
 	return true
 }
 
-// some is one of all.
-func (p *pen) some(all ...string) string { return all[p.random.IntN(len(all))] }
+// oneOf is one of all.
+func (p *pen) oneOf(all ...string) string { return all[p.random.IntN(len(all))] }
 
 // group is one of the groups.
 func (p *pen) group() Group { return p.s.Groups[p.random.IntN(len(p.s.Groups))] }
@@ -251,10 +251,10 @@ func (p *pen) draw(do string) Act {
 		all := p.drawing.faults(p.at)
 		return all[p.random.IntN(len(all))].draw(p.random, p.s)
 	case "restart-part":
-		a.Name = p.some(p.at.programs()...)
+		a.Name = p.oneOf(p.at.programs()...)
 		return a
 	case "drain", "cordon", "hold", "delete-node", "delete-pod":
-		a.Which = p.some("newest", "oldest")
+		a.Which = p.oneOf("newest", "oldest")
 		return a
 	case "target":
 		g := p.group()
@@ -288,14 +288,14 @@ func (p *pen) drawDemand(a Act) Act {
 	case "static":
 		a.Name, a.Pods = free("static"), p.random.IntN(3)
 	case "scale":
-		a.Name, a.Pods = p.some(p.names("Deployment", "CapacityBuffer", "NodePool")...), p.random.IntN(9)
+		a.Name, a.Pods = p.oneOf(p.names("Deployment", "CapacityBuffer", "NodePool")...), p.random.IntN(9)
 		if p.s.kindOf(a.Name) == "NodePool" {
 			a.Pods %= 4
 		}
 	case "delete":
-		a.Name = p.some(p.names("Deployment", "Job", "CapacityBuffer", "NodePool")...)
+		a.Name = p.oneOf(p.names("Deployment", "Job", "CapacityBuffer", "NodePool")...)
 	case "budget":
-		a.Name, a.Pods = p.some(p.names("Deployment")...), p.random.IntN(2)
+		a.Name, a.Pods = p.oneOf(p.names("Deployment")...), p.random.IntN(2)
 	case "daemons":
 		a.Name, a.CPU = free("daemon"), 50*(1+p.random.IntN(4))
 	}
@@ -307,7 +307,7 @@ func (p *pen) drawDeployment(a Act) Act {
 	if p.random.IntN(6) == 0 { // what fits just once, or very often
 		a.CPU = []int{1, 333, 1001, 1500}[p.random.IntN(4)]
 	}
-	a.Spread = p.some("", "", "", "zones", "nodes")
+	a.Spread = p.oneOf("", "", "", "zones", "nodes")
 	a.Priority = []int{0, 0, 0, 0, -10, 1000}[p.random.IntN(6)]
 	a.Held = p.random.IntN(8) == 0
 	if p.random.IntN(8) == 0 {

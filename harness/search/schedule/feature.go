@@ -93,7 +93,7 @@ func (s Schedule) lines(at site) (all []line) {
 	}
 	for _, a := range s.Acts {
 		if a.Do == "pause" {
-			write("When", about(at.Resume, s.group(a.Name), 0)...)
+			write("When", groupSteps(at.Resume, s.group(a.Name), 0)...)
 		}
 	}
 	if slices.ContainsFunc(s.Acts, func(a Act) bool { return a.Do == "fault" }) {

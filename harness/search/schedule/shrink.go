@@ -31,16 +31,16 @@ func Shrink(ctx context.Context, s Schedule, atOnce int, shows Shows) (Schedule,
 	for before := ""; before != string(k.sure.YAML()) && k.err == nil; {
 		before = string(k.sure.YAML())
 		// mutant: a smaller schedule is waited for as long
-		k.sweep(k.rest, k.hurry)
+		k.sweep(k.rest, k.shortenWaits)
 		k.sweep(k.acts)
 		k.sweep(k.groups, k.defaults, k.simpler)
 	}
 	return k.best, k.err
 }
 
-// Until leaves out the acts after the first n, with the rest and without it.
-func (s Schedule) Until(n int) (rested, hurried Schedule) {
-	rested = without(s, n, len(s.Acts)-n)
+// Truncate leaves out the acts after the first n, with the rest and without it.
+func (s Schedule) Truncate(n int) (rested, hurried Schedule) {
+	rested = withoutActs(s, n, len(s.Acts)-n)
 	hurried = rested.clone()
 	hurried.Rest = 0
 	return rested, hurried
@@ -144,8 +144,8 @@ func (k *shrinking) first(all []Schedule) int {
 	return -1
 }
 
-// each makes changes one by one, and keeps those with which it still shows.
-func (k *shrinking) each(changes []func(*Schedule)) {
+// tryEach makes changes one by one, and keeps those with which it still shows.
+func (k *shrinking) tryEach(changes []func(*Schedule)) {
 	for len(changes) > 0 && k.err == nil {
 		var changed []Schedule
 		for _, change := range changes {
@@ -170,7 +170,7 @@ func (k *shrinking) acts() {
 			var begin []int
 			for at := from; at < len(k.best.Acts); at += size {
 				n := min(size, len(k.best.Acts)-at)
-				parts = append(parts, without(k.best, at, n), waiting(k.best, at, n))
+				parts = append(parts, withoutActs(k.best, at, n), waiting(k.best, at, n))
 				begin = append(begin, at, at)
 			}
 			i := k.first(parts)
@@ -185,9 +185,9 @@ func (k *shrinking) acts() {
 	}
 }
 
-// without leaves out n acts, and with each that which needs it. What comes after them comes
+// withoutActs leaves out n acts, and with each that which needs it. What comes after them comes
 // at the same time as before.
-func without(s Schedule, from, n int) Schedule {
+func withoutActs(s Schedule, from, n int) Schedule {
 	out := s.clone()
 	out.Acts = nil
 	gone, wait := map[string]bool{}, strict.Duration(0)
@@ -220,7 +220,7 @@ func waiting(s Schedule, from, n int) (out Schedule) {
 		}
 		wait += a.After
 	}
-	out = without(s, from, n)
+	out = withoutActs(s, from, n)
 	if wait > 0 {
 		out.Acts = append(out.Acts, Act{After: wait, Do: "wait"})
 	}
@@ -236,7 +236,7 @@ func (k *shrinking) groups() {
 			}
 		})
 	}
-	k.each(changes)
+	k.tryEach(changes)
 }
 
 // defaults leaves out how things are set up.
@@ -250,7 +250,7 @@ func (k *shrinking) defaults() {
 	for i := range k.best.Groups {
 		changes = append(changes, func(s *Schedule) { s.Groups[i].Min = 0 })
 	}
-	k.each(changes)
+	k.tryEach(changes)
 }
 
 var someOf = regexp.MustCompile(`^(every|each of the first \d+) (call|server|instance|action|machine|new simulated node)s?`)
@@ -286,16 +286,16 @@ func (k *shrinking) simpler() {
 			changes = append(changes, func(s *Schedule) { change(&s.Acts[i]) })
 		}
 	}
-	k.each(changes)
+	k.tryEach(changes)
 }
 
 // rest leaves out the time at the end, or half of it. It comes first: it is most of what a play takes.
 func (k *shrinking) rest() {
-	k.each([]func(*Schedule){func(s *Schedule) { s.Rest = 0 }, func(s *Schedule) { s.Rest /= 2 }})
+	k.tryEach([]func(*Schedule){func(s *Schedule) { s.Rest = 0 }, func(s *Schedule) { s.Rest /= 2 }})
 }
 
-// hurry makes all waits between acts short at once: what is played after that takes less time.
-func (k *shrinking) hurry() {
+// shortenWaits makes all waits between acts short at once: what is played after that takes less time.
+func (k *shrinking) shortenWaits() {
 	short := func(d time.Duration) func(*Schedule) {
 		return func(s *Schedule) {
 			for i := range s.Acts {
@@ -303,5 +303,5 @@ func (k *shrinking) hurry() {
 			}
 		}
 	}
-	k.each([]func(*Schedule){short(10 * time.Second), short(time.Minute)})
+	k.tryEach([]func(*Schedule){short(10 * time.Second), short(time.Minute)})
 }

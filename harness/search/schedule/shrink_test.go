@@ -167,7 +167,7 @@ func TestShrinkSeveral(t *testing.T) {
 		<-ctx.Done() // its answer is not needed
 		return false, ctx.Err()
 	}}
-	if i := k.first([]Schedule{s, without(s, 4, 1), without(s, 3, 2)}); i != 1 || k.err != nil {
+	if i := k.first([]Schedule{s, withoutActs(s, 4, 1), withoutActs(s, 3, 2)}); i != 1 || k.err != nil {
 		t.Errorf("of three the second shows it: %d, %v", i, k.err)
 	}
 }
@@ -212,11 +212,11 @@ func TestBegun(t *testing.T) {
 	if got := s.Begun(1000); want != 3 || got != 3 {
 		t.Errorf("at the end %d of %d acts have begun", got, want)
 	}
-	rested, hurried := s.Until(2)
+	rested, hurried := s.Truncate(2)
 	if len(rested.Acts) != 2 || rested.Rest != s.Rest || len(hurried.Acts) != 2 || hurried.Rest != 0 || len(s.Acts) != 3 {
 		t.Errorf("up to the second act there is\n%s, and without the rest\n%s", rested.YAML(), hurried.YAML())
 	}
-	if all, _ := s.Until(3); len(all.Acts) != 3 {
+	if all, _ := s.Truncate(3); len(all.Acts) != 3 {
 		t.Errorf("up to the last act there is\n%s", all.YAML())
 	}
 }

@@ -72,7 +72,7 @@ func (s site) checkGroup(g Group) error {
 var sites = sync.OnceValue(func() map[string]site {
 	all := map[string]site{}
 	for _, p := range program.All() {
-		for _, name := range cloud.Of(p.Name) {
+		for _, name := range cloud.NamesFor(p.Name) {
 			d := cloud.Named(name).Drawn
 			if d == nil || p.Drawn == nil {
 				continue
@@ -99,7 +99,7 @@ var sites = sync.OnceValue(func() map[string]site {
 func ofGroups(d *cloud.Drawn) site {
 	s := site{settings: clusterAutoscalerFlags(d.Expanders...), groupsHaveBounds: true, given: withClusterAutoscaler}
 	if d.Maximum != "" {
-		s.setsMaximum = func(g Group, n int) []step { return about(d.Maximum, g, n) }
+		s.setsMaximum = func(g Group, n int) []step { return groupSteps(d.Maximum, g, n) }
 	}
 	return s
 }
@@ -113,13 +113,13 @@ func ofPools(d *cloud.Drawn) site {
 	}
 }
 
-// about is a cloud's sentence about a group, and a number.
-func about(sentence string, g Group, n int) []step {
+// groupSteps is a cloud's sentence about a group, and a number.
+func groupSteps(sentence string, g Group, n int) []step {
 	return []step{{text: strings.NewReplacer("GROUP", g.Name, "NUMBER", strconv.Itoa(n)).Replace(sentence)}}
 }
 
-// brings are the steps that bring the cloud.
-func (s site) brings() (all []step) {
+// cloudSteps are the steps that bring the cloud.
+func (s site) cloudSteps() (all []step) {
 	for _, given := range s.Given {
 		all = append(all, step{given.Text, given.Table})
 	}
@@ -139,7 +139,7 @@ func withClusterAutoscaler(at site, s Schedule) []step {
 		}
 		table += "\n"
 	}
-	given := append([]step{s.cluster(), {text: "it is no error if a fault never takes effect"}}, at.brings()...)
+	given := append([]step{s.cluster(), {text: "it is no error if a fault never takes effect"}}, at.cloudSteps()...)
 	// As short as leaves a schedule time for all of it; the rest is as the build has it.
 	flags := "| --scale-down-unneeded-time | 3m |\n| --scale-down-delay-after-add | 3m |\n| --max-node-provision-time | 6m |\n"
 	return append(given, step{"these node groups:", table},
@@ -197,7 +197,7 @@ func withKarpenter(at site, s Schedule) []step {
 		s.cluster(), {text: "it is no error if a fault never takes effect"}, {text: `a Ready Node "system" for system pods only`},
 		{text: fmt.Sprintf("machines that register 20s after their launch and are Ready %s later", ready)},
 	}
-	given = append(given, at.brings()...)
+	given = append(given, at.cloudSteps()...)
 	if variables := s.variables(); variables != "" {
 		given = append(given, step{"the target has the environment variables:", variables})
 	}

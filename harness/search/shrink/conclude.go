@@ -60,7 +60,7 @@ func (x *shrinking) conclude(ctx context.Context, d explore.Draft, played table.
 		return "", err
 	}
 	if err := symptomShows(filepath.Join(folder, d.ID+".feature"), d.ID, records); err != nil {
-		x.say("the draft of the record is to be mended by hand: %v", err)
+		x.message("the draft of the record is to be mended by hand: %v", err)
 	}
 	seen, err := summary.Run(ctx, dir, x.Catalogue, 0)
 	if err != nil {

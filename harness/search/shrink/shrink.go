@@ -97,7 +97,7 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	if wrote := write(r.Folder, r.Draft); err != nil || wrote != nil {
 		return r, errors.Join(err, wrote)
 	}
-	x.say("left of %s: %d, in %s", wording.Counted(len(x.Schedule.Acts), "act"), len(small.Acts), r.Folder)
+	x.message("left of %s: %d, in %s", wording.Counted(len(x.Schedule.Acts), "act"), len(small.Acts), r.Folder)
 	kept, err := x.rates(ctx, &r)
 	if err != nil {
 		return r, err
@@ -107,7 +107,7 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	return r, err
 }
 
-func (x *shrinking) say(format string, args ...any) {
+func (x *shrinking) message(format string, args ...any) {
 	x.saying.Lock()
 	defer x.saying.Unlock()
 	x.Say(format, args...)
@@ -126,7 +126,7 @@ func (x *shrinking) first(ctx context.Context) (*schedule.Schedule, error) {
 		if !p.shows {
 			continue
 		}
-		rested, hurried := s.Until(s.Begun(p.steps))
+		rested, hurried := s.Truncate(s.Begun(p.steps))
 		for _, from := range []schedule.Schedule{hurried, rested} {
 			if from.Check() != nil || string(from.YAML()) == string(s.YAML()) { // no pod was there yet, or it is all of it
 				continue
@@ -135,7 +135,7 @@ func (x *shrinking) first(ctx context.Context) (*schedule.Schedule, error) {
 				return &from, err
 			}
 		}
-		if shows, err := x.often(ctx, s, 1); !shows || err != nil {
+		if shows, err := x.breaksOften(ctx, s, 1); !shows || err != nil {
 			return nil, err
 		}
 		return &s, nil
@@ -169,8 +169,8 @@ func (x *shrinking) breaks(ctx context.Context, s schedule.Schedule, on builds.T
 	return p, err
 }
 
-// several plays a schedule so many times, as many at a time as can be.
-func (x *shrinking) several(ctx context.Context, s schedule.Schedule, on builds.Target, plays int) ([]attempt, error) {
+// playSeveral plays a schedule so many times, as many at a time as can be.
+func (x *shrinking) playSeveral(ctx context.Context, s schedule.Schedule, on builds.Target, plays int) ([]attempt, error) {
 	all := make([]attempt, plays)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(x.Player.AtOnce())
@@ -190,14 +190,14 @@ func (x *shrinking) shows(ctx context.Context, s schedule.Schedule, surely bool)
 	if err != nil || !p.shows || !surely {
 		return p.shows, err
 	}
-	return x.often(ctx, s, 1)
+	return x.breaksOften(ctx, s, 1)
 }
 
-// often reports whether it breaks it in Shows of Plays plays, and plays no more than that needs.
+// breaksOften reports whether it breaks it in Shows of Plays plays, and plays no more than that needs.
 // The first plays have shown it.
-func (x *shrinking) often(ctx context.Context, s schedule.Schedule, shown int) (bool, error) {
+func (x *shrinking) breaksOften(ctx context.Context, s schedule.Schedule, shown int) (bool, error) {
 	for n := shown; shown < Shows && shown+Plays-n >= Shows; {
-		more, err := x.several(ctx, s, x.Build, min(x.Player.AtOnce(), Shows-shown))
+		more, err := x.playSeveral(ctx, s, x.Build, min(x.Player.AtOnce(), Shows-shown))
 		if err != nil {
 			return false, err
 		}
@@ -210,7 +210,7 @@ func (x *shrinking) often(ctx context.Context, s schedule.Schedule, shown int) (
 		n += len(more)
 	}
 	if shown >= Shows {
-		x.say("left: %s, %s at least: %d plays, %s",
+		x.message("left: %s, %s at least: %d plays, %s",
 			wording.Counted(len(s.Acts), "act"), s.Length(), x.plays.Load(), time.Since(x.began).Round(time.Second))
 	}
 	return shown >= Shows, nil
@@ -237,9 +237,9 @@ func (x *shrinking) rates(ctx context.Context, r *Result) (kept table.Row, err e
 // rate plays it so many times on a build; kept is the first play that shows it.
 func (x *shrinking) rate(
 	ctx context.Context, s schedule.Schedule, on builds.Target, plays int,
-) (at explore.On, kept table.Row, err error) {
+) (at explore.BuildResult, kept table.Row, err error) {
 	at.Target = on.Ref.String()
-	all, err := x.several(ctx, s, on, plays)
+	all, err := x.playSeveral(ctx, s, on, plays)
 	if err != nil {
 		return at, kept, err
 	}

@@ -60,7 +60,7 @@ func guards(list []checker.Statement) (open guarded) {
 // take takes in the next record, and returns what it breaks.
 func (g *guarded) take(r history.Record) (broken []checker.Finding) {
 	*g = slices.DeleteFunc(*g, func(one guardedOne) bool {
-		f, decided := one.monitor.Take(r, true)
+		f, decided := one.monitor.Add(r, true)
 		if decided && one.Breaks(f) {
 			broken = append(broken, f)
 		}

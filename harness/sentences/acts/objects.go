@@ -141,7 +141,7 @@ func putObjects(how int) func(context.Context, *scene.Scene, words.Args) error {
 }
 
 // put creates or applies objects, each in the cluster that its kind is of.
-func put(ctx context.Context, s *scene.Scene, text string, how objects.How) ([]objects.Object, error) {
+func put(ctx context.Context, s *scene.Scene, text string, how objects.PutMode) ([]objects.Object, error) {
 	all, err := objects.Read([]byte(text))
 	if err != nil {
 		return nil, err

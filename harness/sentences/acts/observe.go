@@ -17,13 +17,13 @@ func Holds(ctx context.Context, s *scene.Scene, o then.Observation) (found error
 		wait := s.World.History().Start().Add(at).Sub(s.World.Clock().Now())
 		_, err := s.Within(ctx, max(wait, 0), seen, func(r history.Record) (decided bool) {
 			seen = r.Seq
-			decided, found = j.Take(r)
+			decided, found = j.Add(r)
 			return decided
 		})
 		if !errors.Is(err, scene.ErrOver) {
 			return errors.Join(found, err)
 		}
-		if decided, err := j.At(at); decided {
+		if decided, err := j.DecideAt(at); decided {
 			return err
 		}
 	}

@@ -56,7 +56,7 @@ func probeTarget(_ context.Context, s *scene.Scene, a words.Args) error {
 // killProgram ends a program as the kernel does that is out of memory, and starts it again
 // as the kubelet does: at once.
 func killProgram(ctx context.Context, s *scene.Scene, name string) error {
-	if err := s.World.End(ctx, name, true); err != nil {
+	if err := s.World.StopProgram(ctx, name, true); err != nil {
 		return err
 	}
 	return s.World.StartAgain(ctx, name)
@@ -64,7 +64,7 @@ func killProgram(ctx context.Context, s *scene.Scene, name string) error {
 
 // restartProgram ends a program as the kubelet does, and starts it again.
 func restartProgram(ctx context.Context, s *scene.Scene, name string) error {
-	if err := s.World.End(ctx, name, false); err != nil {
+	if err := s.World.StopProgram(ctx, name, false); err != nil {
 		return err
 	}
 	return s.World.StartAgain(ctx, name)
@@ -72,7 +72,7 @@ func restartProgram(ctx context.Context, s *scene.Scene, name string) error {
 
 // stopProgram ends a program until it is started again.
 func stopProgram(ctx context.Context, s *scene.Scene, name string) error {
-	return s.World.End(ctx, name, false)
+	return s.World.StopProgram(ctx, name, false)
 }
 
 func startProgram(ctx context.Context, s *scene.Scene, name string) error {

@@ -47,7 +47,7 @@ func sentenceOf(d stepdef.Definition, role scene.Role) Sentence {
 	}
 	if d.Observes != nil && d.Observes.Holds != "" {
 		args, _ := d.Match(s.Example)
-		s.Stands = d.Observes.With(args.Texts())
+		s.Stands = d.Observes.StatementsYAML(args.Texts())
 	}
 	return s
 }

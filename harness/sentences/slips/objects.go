@@ -69,8 +69,8 @@ func (o object) problems(step int) (wrong []Problem) {
 		add("%s: apiVersion: %q is no version of an API, such as v1 or v1beta1", o.Kind, v)
 	}
 	ref := o.Spec.Template.Spec.NodeClassRef
-	if kinds := vocabulary.CustomKinds(ref.Group); !slices.Contains(kinds, ref.Kind) && strict.Near(ref.Kind, kinds) != "" {
-		add("%s: nodeClassRef: %s has no kind %q: did you mean %q?", o.Kind, ref.Group, ref.Kind, strict.Near(ref.Kind, kinds))
+	if kinds := vocabulary.CustomKinds(ref.Group); !slices.Contains(kinds, ref.Kind) && strict.Nearest(ref.Kind, kinds) != "" {
+		add("%s: nodeClassRef: %s has no kind %q: did you mean %q?", o.Kind, ref.Group, ref.Kind, strict.Nearest(ref.Kind, kinds))
 	}
 	if !slices.Contains(workloads, o.Kind) {
 		return wrong

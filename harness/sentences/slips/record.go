@@ -91,23 +91,23 @@ func (v value) whole() string { return v.of + " " + v.Value }
 func (v value) slip(count map[string]int, said, known, resources []string) (word, near string) {
 	switch {
 	case v.of == "resource":
-		return v.Value, strict.Near(v.Value, resources)
+		return v.Value, strict.Nearest(v.Value, resources)
 	case v.of == "name" && count[v.whole()] < 2 && plain.MatchString(v.Value) && !slices.Contains(said, v.Value):
 		if at := slices.IndexFunc(said, func(other string) bool { return lacksOne(v.Value, other) }); at >= 0 {
 			return v.Value, said[at]
 		}
-		return v.Value, strict.Near(v.Value, said)
+		return v.Value, strict.Nearest(v.Value, said)
 	case v.of != "detail":
 		return "", ""
 	}
 	for _, word := range long.FindAllString(v.Value, -1) {
 		// The first letter of another word is mostly another one: decrease is no slip of Recreate.
-		if near := strict.Near(word, known); count[word] < 2 && near != "" && near[0] == word[0] {
+		if near := strict.Nearest(word, known); count[word] < 2 && near != "" && near[0] == word[0] {
 			return word, near
 		}
 	}
 	if count[v.whole()] < 2 && plain.MatchString(v.Value) && len(v.Value) > 3 {
-		return v.Value, strict.Near(v.Value, said)
+		return v.Value, strict.Nearest(v.Value, said)
 	}
 	return "", ""
 }

@@ -64,7 +64,7 @@ func Find(steps []*messages.PickleStep, flags []string) (wrong []Problem) {
 				others = append(others, other.text)
 			}
 		}
-		near := strict.Near(w.text, append(others, known...))
+		near := strict.Nearest(w.text, append(others, known...))
 		if at := slices.IndexFunc(others, func(other string) bool { return count[other] > 1 && lacksOne(w.text, other) }); near == "" && at >= 0 {
 			near = others[at]
 		}
@@ -92,7 +92,7 @@ func ofFlags(steps []*messages.PickleStep, flags []string) (wrong []Problem) {
 			}
 		}
 		for _, flag := range aFlag.FindAllString(said, -1) {
-			if near := strict.Near(flag, flags); near != "" && !alike(flag, near) {
+			if near := strict.Nearest(flag, flags); near != "" && !alike(flag, near) {
 				wrong = append(wrong, Problem{i, fmt.Errorf("%s is spelled almost like the flag %s: did you mean that?", flag, near)})
 			}
 		}

@@ -104,8 +104,8 @@ func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 }
 
 // Made are the names of what the steps make, with those in the files that they name.
-func Made(steps []*messages.PickleStep, beside fs.FS) *checker.Made {
-	m := &checker.Made{}
+func Made(steps []*messages.PickleStep, beside fs.FS) *checker.GivenNames {
+	m := &checker.GivenNames{}
 	scenarios.AddMade(m, steps, func(file string) []byte {
 		if beside == nil {
 			return nil
@@ -117,7 +117,7 @@ func Made(steps []*messages.PickleStep, beside fs.FS) *checker.Made {
 }
 
 // checkStep finds what is wrong with a step of this text, as far as that is known without a world.
-func checkStep(m stepdef.Match, text string, f *scene.Feature, made *checker.Made) error {
+func checkStep(m stepdef.Match, text string, f *scene.Feature, made *checker.GivenNames) error {
 	if m.Waits() {
 		if _, err := m.Awaited(); err != nil {
 			return err

@@ -84,8 +84,8 @@ func connect(ctx context.Context) (*testcontainers.DockerProvider, error) {
 	}
 }
 
-// here says why containers of this Docker are not on this machine's network.
-func here(ctx context.Context, docker *testcontainers.DockerProvider) error {
+// checkLocal says why containers of this Docker are not on this machine's network.
+func checkLocal(ctx context.Context, docker *testcontainers.DockerProvider) error {
 	host, err := url.Parse(docker.Client().DaemonHost())
 	if err == nil && host.Scheme != "unix" {
 		return fmt.Errorf("the Docker in use is at %s, and the worlds that containers are to reach are on this machine's loopback: name a "+
@@ -371,7 +371,7 @@ func Sweep(ctx context.Context) (removed []string, err error) {
 		return nil, fmt.Errorf("listing containers: %s", oneline.Of(err.Error()))
 	}
 	for _, c := range list.Items {
-		if !process.Gone(c.Labels[Owner]) {
+		if !process.HasEnded(c.Labels[Owner]) {
 			continue
 		}
 		name := strings.TrimPrefix(strings.Join(c.Names, " "), "/")

@@ -487,7 +487,7 @@ func TestActs(t *testing.T) {
 	removeLater(t, imageName(of.Source.ImageID))
 	says("ready")
 	for _, kill := range []bool{true, false} {
-		if err := w.End(t.Context(), "wrapped", kill); err != nil {
+		if err := w.StopProgram(t.Context(), "wrapped", kill); err != nil {
 			t.Fatal(err)
 		}
 		running(0)
@@ -536,7 +536,7 @@ func TestUnneeded(t *testing.T) {
 	one, other := filepath.Join(t.TempDir(), "one"), t.TempDir()
 	for image, of := range map[string][]string{"a": {one}, "b": {one, other}} {
 		for _, of := range of {
-			if err := keep("unix:///here", imageName(image), of); err != nil {
+			if err := noteImage("unix:///here", imageName(image), of); err != nil {
 				t.Fatal(err)
 			}
 		}

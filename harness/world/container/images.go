@@ -34,8 +34,8 @@ func notes() (string, error) {
 	return filepath.Join(state, "images"), err
 }
 
-// keep notes that a target needs an image of the Docker that answers there. Without a home nothing sweeps it.
-func keep(docker, image, of string) error {
+// noteImage notes that a target needs an image of the Docker that answers there. Without a home nothing sweeps it.
+func noteImage(docker, image, of string) error {
 	folder, err := notes()
 	if err != nil {
 		return nil //nolint:nilerr // see above

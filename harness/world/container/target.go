@@ -99,7 +99,7 @@ func ensure(ctx context.Context, t builds.Target, settings Settings) (at start, 
 	if err != nil {
 		return start{}, err
 	}
-	if err := here(ctx, docker); err != nil {
+	if err := checkLocal(ctx, docker); err != nil {
 		return start{}, err
 	}
 	// Docker knows an image by its configuration, or, with containerd's store, by a manifest of
@@ -107,14 +107,14 @@ func ensure(ctx context.Context, t builds.Target, settings Settings) (at start, 
 	name := imageName(t.Source.ImageID)
 	found, err := inspect(ctx, docker, t.Source.ImageID, name)
 	if errdefs.IsNotFound(err) {
-		if err = keep(docker.Client().DaemonHost(), name, t.Dir); err == nil {
+		if err = noteImage(docker.Client().DaemonHost(), name, t.Dir); err == nil {
 			err = load(ctx, docker, t, name)
 		}
 		if err == nil {
 			found, err = inspect(ctx, docker, t.Source.ImageID, name)
 		}
 	} else if err == nil && slices.Contains(found.RepoTags, name) { // for another target of it
-		err = keep(docker.Client().DaemonHost(), name, t.Dir)
+		err = noteImage(docker.Client().DaemonHost(), name, t.Dir)
 	}
 	if err != nil {
 		return start{}, fmt.Errorf("there is no image %.19s for Docker: %s", t.Source.ImageID, oneline.Of(err.Error()))

@@ -257,11 +257,11 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, host, port string
 		Detail: map[string]any{"method": history.Short(r.Method), "port": history.Short(port)},
 	})
 	w.Header().Set("Connection", "close")
-	http.Error(w, fmt.Sprintf("nodestorm: this world has no way to %q; there is %s", history.Short(host), p.ways()), http.StatusForbidden)
+	http.Error(w, fmt.Sprintf("nodestorm: this world has no way to %q; there is %s", history.Short(host), p.routes()), http.StatusForbidden)
 }
 
-// ways says where the proxy leads.
-func (p *Proxy) ways() string {
+// routes says where the proxy leads.
+func (p *Proxy) routes() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.origins) == 0 {

@@ -47,8 +47,8 @@ func (c Cluster) Kubeconfig() string { return filepath.Join(c.Dir, "kubeconfig")
 // Node is the name of the control plane's node, and of its container.
 func (c Cluster) Node() string { return prefix + c.Name + "-control-plane" }
 
-// made is there once the cluster is ready, unless it is temporary.
-func (c Cluster) made() string { return filepath.Join(c.Dir, "made") }
+// readyFile is there once the cluster is ready, unless it is temporary.
+func (c Cluster) readyFile() string { return filepath.Join(c.Dir, "made") }
 
 // making is locked by who makes the cluster, or has made a temporary one.
 func (c Cluster) making() *flock.Flock { return flock.New(filepath.Join(c.Dir, "making")) }
@@ -165,7 +165,7 @@ func Create(ctx context.Context, spec Spec) (_ Cluster, err error) {
 		c.lock = lock
 		return c, nil
 	}
-	return c, os.WriteFile(c.made(), nil, 0o600)
+	return c, os.WriteFile(c.readyFile(), nil, 0o600)
 }
 
 func provider() *cluster.Provider { return cluster.NewProvider(cluster.ProviderWithDocker()) }
@@ -235,7 +235,7 @@ func Sweep(ctx context.Context) (swept []string, err error) {
 			continue // not ours
 		}
 		// mutant: a cluster that is ready is swept
-		if _, err := os.Stat(c.made()); err == nil {
+		if _, err := os.Stat(c.readyFile()); err == nil {
 			continue
 		}
 		lock := c.making()

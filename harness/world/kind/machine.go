@@ -173,8 +173,8 @@ func (c Cluster) Discard(ctx context.Context, machine string) error {
 	return err
 }
 
-// On runs a command on a machine that has power, and returns what it says.
-func (c Cluster) On(ctx context.Context, machine string, command ...string) (string, error) {
+// RunOn runs a command on a machine that has power, and returns what it says.
+func (c Cluster) RunOn(ctx context.Context, machine string, command ...string) (string, error) {
 	said, err := docker(ctx, append([]string{"exec", c.Container(machine)}, command...)...)
 	if err != nil {
 		return "", fmt.Errorf("%s on machine %q: %w", command[0], machine, err)
@@ -189,14 +189,14 @@ func (c Cluster) Address(ctx context.Context, at Place, machine string) (string,
 
 // Connect gives a machine its network plugin's configuration, for pods of a subnet.
 func (c Cluster) Connect(ctx context.Context, machine, subnet string) error {
-	_, err := c.On(ctx, machine, "sh", "-c", `mkdir -p /etc/cni/net.d && printf %s "$1" > /etc/cni/net.d/`+conflistFile, "sh",
+	_, err := c.RunOn(ctx, machine, "sh", "-c", `mkdir -p /etc/cni/net.d && printf %s "$1" > /etc/cni/net.d/`+conflistFile, "sh",
 		fmt.Sprintf(conflist, subnet))
 	return err
 }
 
 // Lead makes a machine find the pods of a subnet at another's address.
 func (c Cluster) Lead(ctx context.Context, machine, subnet, address string) error {
-	_, err := c.On(ctx, machine, "ip", "route", "replace", subnet, "via", address)
+	_, err := c.RunOn(ctx, machine, "ip", "route", "replace", subnet, "via", address)
 	return err
 }
 

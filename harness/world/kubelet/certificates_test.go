@@ -101,7 +101,7 @@ func TestServingCertificate(t *testing.T) {
 // kube-controller-manager approves it, the server's as the approver in a pod does.
 func TestCertificatesRotate(t *testing.T) {
 	const life = 20 * time.Minute
-	r := newRigWith(t, world.Config{Clock: clock.Auto, Wishes: world.Wishes{ControllerManager: []string{"--cluster-signing-duration=" + life.String()}}})
+	r := newRigWith(t, world.Config{Clock: clock.Auto, ClusterOptions: world.ClusterOptions{ControllerManager: []string{"--cluster-signing-duration=" + life.String()}}})
 	approver := buildstest.Get(t, builds.CSRApprover)
 	r.Map("registry.example/approver", kubelet.Program{
 		Path: approver.Binary(), Args: []string{"--kubeconfig=$(KUBECONFIG)", "--health-probe-bind-address=0", "--bypass-dns-resolution"},

@@ -35,7 +35,7 @@ func (Match) One() string { return "one machine" }
 // effect is one of a kind of Faults: it breaks something, and mends it.
 type effect interface {
 	begin(m *Machines, b *machine, a *armed) error
-	mend(m *Machines, b *machine) error
+	repair(m *Machines, b *machine) error
 }
 
 // RuntimeDown means that the container runtime does not answer. It is effective when the kubelet says that its
@@ -51,7 +51,7 @@ func (RuntimeDown) begin(m *Machines, b *machine, a *armed) error {
 	return nil
 }
 
-func (RuntimeDown) mend(_ *Machines, b *machine) error {
+func (RuntimeDown) repair(_ *Machines, b *machine) error {
 	b.runtime.SetDown(false)
 	return nil
 }
@@ -67,7 +67,7 @@ func (NetworkGone) begin(m *Machines, _ *machine, a *armed) error {
 	return m.SetNetwork(a.object.Name, false)
 }
 
-func (NetworkGone) mend(m *Machines, b *machine) error { return m.SetNetwork(b.spec.Name, true) }
+func (NetworkGone) repair(m *Machines, b *machine) error { return m.SetNetwork(b.spec.Name, true) }
 
 // Stopped means that no kubelet runs. It is effective when the process is gone; containers go on.
 type Stopped struct{}
@@ -82,7 +82,7 @@ func (Stopped) begin(m *Machines, b *machine, a *armed) error {
 	return nil
 }
 
-func (Stopped) mend(_ *Machines, b *machine) error {
+func (Stopped) repair(_ *Machines, b *machine) error {
 	b.want(true)
 	return nil
 }

@@ -29,7 +29,7 @@ func (m *Machines) Inject(f fault.Fault) error {
 		return err
 	}
 	match, _ := f.Match.(Match)
-	if _, err := m.get(match.Machine); err != nil {
+	if _, err := m.lookup(match.Machine); err != nil {
 		return fmt.Errorf("fault %q: %w", f.Name, err)
 	}
 	object := history.Object{Resource: "nodes", Name: match.Machine}
@@ -64,7 +64,7 @@ func (m *Machines) Clear(name string) error {
 	}
 	var errs []error
 	for _, a := range found {
-		errs = append(errs, m.mend(a))
+		errs = append(errs, m.endFault(a))
 	}
 	return errors.Join(errs...)
 }
@@ -73,18 +73,18 @@ func (m *Machines) Clear(name string) error {
 func (m *Machines) arm(f fault.Fault, called string, object history.Object) (*armed, error) {
 	m.faults.mu.Lock()
 	defer m.faults.mu.Unlock()
-	if m.there(f.Name, object) != nil {
+	if m.activeFault(f.Name, object) != nil {
 		return nil, fmt.Errorf("fault %q of %s is there already", f.Name, object)
 	}
 	a := &armed{object: object}
 	a.does, _ = f.Effect.(effect)
-	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, called, f.Plan, m.world.Clock().Now(), a.about())
+	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, called, f.Plan, m.world.Clock().Now(), a.recordDetails())
 	m.faults.all = append(m.faults.all, a)
 	return a, nil
 }
 
-// there is the fault that is not cleared yet, nil for none. The caller holds the lock.
-func (m *Machines) there(name string, object history.Object) *armed {
+// activeFault is the fault that is not cleared yet, nil for none. The caller holds the lock.
+func (m *Machines) activeFault(name string, object history.Object) *armed {
 	for _, a := range m.faults.all {
 		if a.Name() == name && a.object == object && a.Cleared().IsZero() {
 			return a
@@ -111,7 +111,7 @@ func (m *Machines) live(a *armed, waiting fault.Awaiting) {
 		err = m.begin(a)
 	}
 	if err == nil && a.For > 0 && m.sleep(time.Duration(a.For)) {
-		err = m.mend(a)
+		err = m.endFault(a)
 	}
 	if err != nil && m.machine(a.object.Name) != nil { // else it is off, which is worse
 		m.broken("fault "+a.Name(), err)
@@ -138,30 +138,30 @@ func (m *Machines) begin(a *armed) error {
 	if over {
 		return nil
 	}
-	b, err := m.get(a.object.Name)
+	b, err := m.lookup(a.object.Name)
 	if err != nil {
 		return err
 	}
 	return a.does.begin(m, b, a)
 }
 
-// mend ends a fault, once.
-func (m *Machines) mend(a *armed) error {
+// endFault ends a fault, once.
+func (m *Machines) endFault(a *armed) error {
 	if !m.cleared(a) {
 		return nil
 	}
-	b, err := m.get(a.object.Name)
+	b, err := m.lookup(a.object.Name)
 	if err != nil {
 		return err
 	}
-	return a.does.mend(m, b)
+	return a.does.repair(m, b)
 }
 
 // cleared notes that a fault is over, and reports whether it was not already.
 func (m *Machines) cleared(a *armed) bool {
 	m.faults.mu.Lock()
 	defer m.faults.mu.Unlock()
-	return a.Clear(m.world.Clock().Now(), a.about())
+	return a.Clear(m.world.Clock().Now(), a.recordDetails())
 }
 
 // effective notes that a fault has made a difference, once.
@@ -169,7 +169,7 @@ func (m *Machines) effective(a *armed) {
 	m.faults.mu.Lock()
 	defer m.faults.mu.Unlock()
 	if a.EffectiveSince().IsZero() {
-		a.Effective(m.world.Clock().Now(), a.about())
+		a.Effective(m.world.Clock().Now(), a.recordDetails())
 	}
 }
 
@@ -188,7 +188,9 @@ func (m *Machines) stopped(machine string) {
 	}
 }
 
-func (a *armed) about() fault.About { return fault.About{Actor: "kubelet", Object: a.object} }
+func (a *armed) recordDetails() fault.RecordDetails {
+	return fault.RecordDetails{Actor: "kubelet", Object: a.object}
+}
 
 // awaitNotReady notes that a fault is effective if a kubelet says that its Node is not
 // ready before the fault is cleared.

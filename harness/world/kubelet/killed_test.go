@@ -52,7 +52,7 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("no world: %s", said)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(tmp) }) // the owner's logs
-	running := func() []processtest.Process { return processtest.Under(tmp) }
+	running := func() []processtest.Process { return processtest.ProcessesUnder(tmp) }
 	wait(t, "the program, what it started, a kubelet", func() bool {
 		kubelet := false
 		for _, p := range running() {

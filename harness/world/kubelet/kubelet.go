@@ -147,7 +147,7 @@ func (m *Machines) machine(name string) *machine {
 	return m.machines[name]
 }
 
-func (m *Machines) get(name string) (*machine, error) {
+func (m *Machines) lookup(name string) (*machine, error) {
 	found := m.machine(name)
 	if found == nil {
 		return nil, fmt.Errorf("there is no machine %q", name)
@@ -169,7 +169,7 @@ const network = `{"cniVersion": "1.0.0", "name": "nodestorm", "plugins": [{"type
 // SetNetwork brings the network plugin's configuration to a machine, or takes it away:
 // the kubelet's NetworkReady follows.
 func (m *Machines) SetNetwork(name string, ready bool) error {
-	found, err := m.get(name)
+	found, err := m.lookup(name)
 	if err != nil {
 		return err
 	}

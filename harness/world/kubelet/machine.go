@@ -167,7 +167,7 @@ func (m *Machines) supervise(b *machine) {
 		})
 	}
 	for first := true; ; first = false {
-		wanted, changed := b.wants()
+		wanted, changed := b.desiredState()
 		if !wanted {
 			if m.wait(b, 0) {
 				m.stopped(name)
@@ -192,7 +192,7 @@ func (m *Machines) supervise(b *machine) {
 		}
 		b.runs(p)
 		<-p.Exited()
-		if wanted, _ := b.wants(); wanted {
+		if wanted, _ := b.desiredState(); wanted {
 			m.record("exit", name, map[string]any{"error": fmt.Sprint(p.Exit())})
 			if !m.wait(b, restartAfter) {
 				return
@@ -219,7 +219,7 @@ func (m *Machines) wait(b *machine, d time.Duration) bool {
 	}
 }
 
-func (b *machine) wants() (bool, <-chan struct{}) {
+func (b *machine) desiredState() (bool, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.wanted, b.changed

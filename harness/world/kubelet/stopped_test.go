@@ -36,7 +36,7 @@ func TestStoppedFromOutside(t *testing.T) {
 	r.pod(t, "p", "a", nil)
 	r.podIs(t, "p", "Running", time.Minute, running)
 	pids := map[string]int{}
-	for _, p := range processtest.Under(tmp) {
+	for _, p := range processtest.ProcessesUnder(tmp) {
 		if strings.Contains(p.Command, "/bin/kubelet ") {
 			pids["kubelet.a"] = p.PID
 		}

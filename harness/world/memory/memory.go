@@ -26,12 +26,12 @@ func Check(nodes int) error {
 	if err != nil {
 		return err
 	}
-	return enough(nodes, free)
+	return checkFree(nodes, free)
 }
 
-// enough returns an error unless free bytes are enough for a world with so many nodes, each
+// checkFree returns an error unless free bytes are enough for a world with so many nodes, each
 // without pods.
-func enough(nodes int, free int64) error {
+func checkFree(nodes int, free int64) error {
 	needed := World + int64(nodes)*node
 	if needed <= free {
 		return nil

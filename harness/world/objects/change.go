@@ -73,12 +73,12 @@ func (c *Client) find(kind string) (found resource, err error) {
 	return found, fmt.Errorf("the kind %s is of several groups: say one of %s", kind, strings.Join(groups, ", "))
 }
 
-// on does something to an object; the error names it.
-func (c *Client) on(r Ref, what string, do func(resource, dynamic.ResourceInterface) error) error {
+// withObject does something to an object; the error names it.
+func (c *Client) withObject(r Ref, what string, do func(resource, dynamic.ResourceInterface) error) error {
 	found, err := c.find(r.Kind)
 	if err == nil {
 		var where dynamic.ResourceInterface
-		if where, err = c.in(found, r.Namespace); err == nil {
+		if where, err = c.resourceIn(found, r.Namespace); err == nil {
 			err = do(found, where)
 		}
 	}
@@ -97,12 +97,12 @@ func (c *Client) Delete(ctx context.Context, r Ref, force bool) error {
 	if force {
 		options.GracePeriodSeconds = new(int64)
 	}
-	return c.on(r, "deleting", func(_ resource, where dynamic.ResourceInterface) error { return where.Delete(ctx, r.Name, options) })
+	return c.withObject(r, "deleting", func(_ resource, where dynamic.ResourceInterface) error { return where.Delete(ctx, r.Name, options) })
 }
 
 // Evict asks for a pod's eviction, which a PodDisruptionBudget may refuse.
 func (c *Client) Evict(ctx context.Context, r Ref) error {
-	return c.on(r, "evicting", func(found resource, where dynamic.ResourceInterface) error {
+	return c.withObject(r, "evicting", func(found resource, where dynamic.ResourceInterface) error {
 		if !slices.Contains(found.parts, "eviction") {
 			return fmt.Errorf("%s cannot be evicted: pods can", found.Name)
 		}
@@ -118,7 +118,7 @@ func (c *Client) Evict(ctx context.Context, r Ref) error {
 // operations is a JSON patch; anything else is merged, in kinds of Kubernetes' own by what
 // their lists are keyed by.
 func (c *Client) Patch(ctx context.Context, r Ref, text []byte) error {
-	return c.on(r, "patching", func(found resource, where dynamic.ResourceInterface) error {
+	return c.withObject(r, "patching", func(found resource, where dynamic.ResourceInterface) error {
 		body, err := ReadPatch(text)
 		if err != nil {
 			return err
@@ -170,7 +170,7 @@ func patch(ctx context.Context, where dynamic.ResourceInterface, name string, ki
 
 // Scale says how many replicas an object is to have, by the part of it that is for that.
 func (c *Client) Scale(ctx context.Context, r Ref, replicas int) error {
-	return c.on(r, "scaling", func(found resource, where dynamic.ResourceInterface) error {
+	return c.withObject(r, "scaling", func(found resource, where dynamic.ResourceInterface) error {
 		if !slices.Contains(found.parts, "scale") {
 			return fmt.Errorf("%s have no scale", found.Name)
 		}
@@ -180,7 +180,7 @@ func (c *Client) Scale(ctx context.Context, r Ref, replicas int) error {
 
 // Mark sets a label or an annotation, or removes it.
 func (c *Client) Mark(ctx context.Context, r Ref, field string, m Mark) error {
-	return c.on(r, "changing the "+field+" of", func(_ resource, where dynamic.ResourceInterface) error {
+	return c.withObject(r, "changing the "+field+" of", func(_ resource, where dynamic.ResourceInterface) error {
 		body, err := json.Marshal(map[string]any{"metadata": map[string]any{field: map[string]any{m.Key: m.value()}}})
 		if err != nil {
 			return err

@@ -117,8 +117,8 @@ func resourceOf(all []resource, gvk schema.GroupVersionKind) (resource, error) {
 		gvk.GroupVersion())
 }
 
-// in is where an object is, or belongs.
-func (c *Client) in(r resource, namespace string) (dynamic.ResourceInterface, error) {
+// resourceIn is where an object is, or belongs.
+func (c *Client) resourceIn(r resource, namespace string) (dynamic.ResourceInterface, error) {
 	switch {
 	case r.Namespaced && namespace == "":
 		return c.does.Resource(r.GroupVersionResource).Namespace(metav1.NamespaceDefault), nil
@@ -130,20 +130,20 @@ func (c *Client) in(r resource, namespace string) (dynamic.ResourceInterface, er
 	return c.does.Resource(r.GroupVersionResource), nil
 }
 
-// How says what becomes of objects.
-type How int
+// PutMode says what becomes of objects.
+type PutMode int
 
 // Create fails where there is one already; Apply makes of it what the text says, and
 // takes over what others have set.
 const (
-	Create How = iota
+	Create PutMode = iota
 	Apply
 )
 
 // Put creates or applies objects in their order, and namespaces that are missing. That
 // the API server serves all their kinds is made sure before the first; it stops at the
 // first that is refused.
-func (c *Client) Put(ctx context.Context, objects []Object, how How) error {
+func (c *Client) Put(ctx context.Context, objects []Object, how PutMode) error {
 	all, err := c.served()
 	if err != nil {
 		return err
@@ -176,8 +176,8 @@ func (c *Client) Put(ctx context.Context, objects []Object, how How) error {
 	return nil
 }
 
-func (c *Client) put(ctx context.Context, r resource, o Object, how How) error {
-	where, err := c.in(r, o.GetNamespace())
+func (c *Client) put(ctx context.Context, r resource, o Object, how PutMode) error {
+	where, err := c.resourceIn(r, o.GetNamespace())
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (c *Client) SetStatus(ctx context.Context, objects []Object) error {
 		if !slices.Contains(r.parts, "status") {
 			return fail(fmt.Errorf("%s have no status of their own", r.Name))
 		}
-		where, err := c.in(r, o.GetNamespace())
+		where, err := c.resourceIn(r, o.GetNamespace())
 		if err != nil {
 			return fail(err)
 		}

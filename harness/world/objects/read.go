@@ -217,12 +217,12 @@ func (o Object) checkCustom() error {
 		groups = append(groups, of.Group)
 	}
 	// mutant: any group is one
-	if near := strict.Near(gvk.Group, groups); near != "" {
+	if near := strict.Nearest(gvk.Group, groups); near != "" {
 		return fmt.Errorf("document %d: unknown API group %q, did you mean %q?", o.Document, gvk.Group, near)
 	}
 	kinds := vocabulary.CustomKinds(gvk.Group)
 	// mutant: any kind is one of a custom group
-	if near := strict.Near(gvk.Kind, kinds); near != "" {
+	if near := strict.Nearest(gvk.Kind, kinds); near != "" {
 		return fmt.Errorf("document %d: unknown kind %s of %s, did you mean %s?", o.Document, gvk.Kind, gvk.GroupVersion(), near)
 	}
 	if len(kinds) > 0 {
@@ -243,7 +243,7 @@ func slipIn(document int, value any) error {
 				continue
 			}
 			// mutant: a custom object has any field
-			if near := strict.Near(key, fieldNames()); near != "" && !slices.Contains(customFields, key) {
+			if near := strict.Nearest(key, fieldNames()); near != "" && !slices.Contains(customFields, key) {
 				return fmt.Errorf("document %d: unknown field %q, did you mean %q?", document, key, near)
 			}
 			if err := slipIn(document, value[key]); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // Tail is the last lines of a log, at most 12 and 2 KiB.
 func Tail(path string) string {
-	lines, err := end(path, 2<<10)
+	lines, err := lastLines(path, 2<<10)
 	if err != nil {
 		return "(no log: " + err.Error() + ")"
 	}
@@ -32,7 +32,7 @@ var (
 // last fatal one, or else the last that is none of a stack. Empty means that there
 // is none.
 func lastWords(path string) string {
-	lines, err := end(path, 1<<20)
+	lines, err := lastLines(path, 1<<20)
 	if err != nil {
 		return ""
 	}
@@ -47,8 +47,8 @@ func lastWords(path string) string {
 	return ""
 }
 
-// end are the last lines of a file, of at most so many bytes.
-func end(path string, most int64) ([]string, error) {
+// lastLines are the last lines of a file, of at most so many bytes.
+func lastLines(path string, most int64) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

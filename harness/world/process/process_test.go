@@ -223,7 +223,7 @@ func TestGuard(t *testing.T) {
 
 func testGuard(t *testing.T, end func(owner int) error) {
 	dir, owner := ownedFolder(t)
-	if n := len(processtest.Under(dir)); n < 4 {
+	if n := len(processtest.ProcessesUnder(dir)); n < 4 {
 		t.Errorf("%d processes, want the owner, its guard, and more", n)
 	}
 	if swept, used, err := process.Sweep(filepath.Dir(dir), "world-"); len(swept) > 0 || !slices.Equal(used, []string{dir}) || err != nil {
@@ -260,12 +260,12 @@ func ownedFolder(t *testing.T) (dir string, cmd *exec.Cmd) {
 // guardOf is the process ID of the folder's guard.
 func guardOf(t *testing.T, dir string) int {
 	t.Helper()
-	for _, p := range processtest.Under(dir) {
+	for _, p := range processtest.ProcessesUnder(dir) {
 		if strings.Contains(p.Command, "nodestorm-guard") {
 			return p.PID
 		}
 	}
-	t.Fatalf("no guard among %v", processtest.Under(dir))
+	t.Fatalf("no guard among %v", processtest.ProcessesUnder(dir))
 	return 0
 }
 
@@ -273,7 +273,7 @@ func nothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	eventually(t, "no process and no folder is left", func() bool {
 		_, err := os.Stat(dir)
-		return errors.Is(err, os.ErrNotExist) && len(processtest.Under(dir)) == 0
+		return errors.Is(err, os.ErrNotExist) && len(processtest.ProcessesUnder(dir)) == 0
 	})
 }
 

@@ -34,9 +34,9 @@ func entry(registry, dir string) string {
 	return filepath.Join(registry, hex.EncodeToString(sum[:8]))
 }
 
-// note notes the folder dir, and returns where, "" if it cannot: a user without a home
+// registerFolder notes the folder dir, and returns where, "" if it cannot: a user without a home
 // has worlds all the same, and Sweep looks into TMPDIR as well.
-func note(dir string) string {
+func registerFolder(dir string) string {
 	folders, err := registry()
 	if err != nil || os.MkdirAll(folders, 0o700) != nil {
 		return ""
@@ -73,7 +73,7 @@ func noted() (folders []string) {
 // notedDir makes dir one of ours, that Sweep removes when we have ended without doing so,
 // and returns where it is noted.
 func notedDir(dir string) (string, error) {
-	return note(dir), os.WriteFile(filepath.Join(dir, ownerFile), []byte(Self()+" "+machine()+"\n"), 0o600)
+	return registerFolder(dir), os.WriteFile(filepath.Join(dir, ownerFile), []byte(Self()+" "+machine()+"\n"), 0o600)
 }
 
 // Scratch makes an empty temporary folder for what must not outlive us. remove removes

@@ -14,9 +14,9 @@ func Self() string {
 	return strings.Join([]string{strconv.Itoa(os.Getpid()), started(os.Getpid()), pidNamespace()}, " ")
 }
 
-// Gone reports whether the process of that name has ended. Of one that we cannot see, because it
+// HasEnded reports whether the process of that name has ended. Of one that we cannot see, because it
 // was in another container, it is not known.
-func Gone(name string) bool {
+func HasEnded(name string) bool {
 	fields := strings.Fields(name)
 	if len(fields) != 3 || fields[2] != pidNamespace() {
 		return false

@@ -217,7 +217,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.calls.Add(1)
 	defer p.calls.Done()
 	c := p.newCall(r)
-	defer c.done()
+	defer c.finish()
 	if c.waits() {
 		c.answerFirst(w)
 		return

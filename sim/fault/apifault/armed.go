@@ -22,7 +22,7 @@ type armed struct {
 	underWay int           // calls that it took and has not finished with
 	over     chan struct{} // closed when it is cleared
 	timer    clock.Timer   // of At and For
-	past     past          // StaleList: what it serves
+	past     frozenList    // StaleList: what it serves
 }
 
 // RuleState is what became of a rule. Times are zero as long as they have not come.
@@ -82,13 +82,13 @@ func (p *Proxy) inject(rule fault.Fault) (*armed, error) {
 			all = append(all, a.rule)
 		}
 	}
-	if err := together(append(all, rule)); err != nil {
+	if err := checkTogether(append(all, rule)); err != nil {
 		return nil, err
 	}
 	if _, asks := rule.Effect.(ownIdentity); asks && p.writer == nil {
 		return nil, fmt.Errorf("rule %q: %s needs an identity of its own (Config.Writer)", rule.Name, Rules.Called(rule.Effect))
 	}
-	a := &armed{rule: rule, does: rule.Effect, over: make(chan struct{}), past: past{known: make(chan struct{})}}
+	a := &armed{rule: rule, does: rule.Effect, over: make(chan struct{}), past: frozenList{known: make(chan struct{})}}
 	p.arm(a)
 	return a, nil
 }
@@ -97,7 +97,7 @@ func (p *Proxy) arm(a *armed) {
 	waiting := fault.AwaitIn(p.cfg.History)
 	recorder := fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}
 	now := p.cfg.Clock.Now()
-	a.Life = recorder.Arm(a.rule.Name, Rules.Called(a.does), a.rule.Plan, now, a.about(Actor, nil))
+	a.Life = recorder.Arm(a.rule.Name, Rules.Called(a.does), a.rule.Plan, now, a.recordDetails(Actor, nil))
 	p.rules.Add(a)
 	if a.When == nil {
 		p.activateIn(a, a.Begins().Sub(now))
@@ -167,11 +167,11 @@ func (p *Proxy) claim(info *request.RequestInfo, agent string) (rule *armed, tur
 
 // takes counts a call that the rule is about, and reports whether it takes it.
 func (p *Proxy) takes(a *armed, info *request.RequestInfo, agent string) bool {
-	if a.turn == 0 || !a.Cleared().IsZero() || !a.match().matches(info, agent) || !a.Take() {
+	if a.turn == 0 || !a.Cleared().IsZero() || !a.match().matches(info, agent) || !a.Fire() {
 		return false
 	}
 	a.underWay++
-	a.Matched(p.cfg.Clock.Now(), a.about(product(agent), map[string]any{"call": describe(info)}))
+	a.Matched(p.cfg.Clock.Now(), a.recordDetails(product(agent), map[string]any{"call": describe(info)}))
 	return true
 }
 
@@ -183,14 +183,14 @@ func (p *Proxy) tookEffect(c *call, a *armed, facts map[string]any) {
 	for key, value := range facts {
 		detail[key] = value
 	}
-	a.Effective(p.cfg.Clock.Now(), a.about(product(c.agent), detail))
+	a.Effective(p.cfg.Clock.Now(), a.recordDetails(product(c.agent), detail))
 }
 
 // ineffective notes why a call that a rule took went as it would have anyway.
 func (p *Proxy) ineffective(c *call, a *armed, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a.Ineffective(p.cfg.Clock.Now(), a.about(product(c.agent), map[string]any{"call": describe(c.info), "reason": why}))
+	a.Ineffective(p.cfg.Clock.Now(), a.recordDetails(product(c.agent), map[string]any{"call": describe(c.info), "reason": why}))
 }
 
 // finished clears a rule whose last call is over.
@@ -223,7 +223,7 @@ func (p *Proxy) clearAll() {
 }
 
 func (p *Proxy) clear(a *armed) {
-	if !a.Clear(p.cfg.Clock.Now(), a.about(Actor, nil)) {
+	if !a.Clear(p.cfg.Clock.Now(), a.recordDetails(Actor, nil)) {
 		return
 	}
 	if a.timer != nil {
@@ -237,11 +237,12 @@ func (a *armed) match() *Match {
 	return &m
 }
 
-// about is what records of the rule say. The object is the same in all of them: a
+// recordDetails is what records of the rule say. The object is the same in all of them: a
 // verdict knows a fault by its name and its object.
-func (a *armed) about(actor string, detail map[string]any) fault.About {
+func (a *armed) recordDetails(actor string, detail map[string]any) fault.RecordDetails {
 	m := a.match()
-	return fault.About{Actor: actor, Object: history.Object{Resource: m.Resource, Namespace: m.Namespace, Name: m.Name}, Detail: detail}
+	object := history.Object{Resource: m.Resource, Namespace: m.Namespace, Name: m.Name}
+	return fault.RecordDetails{Actor: actor, Object: object, Detail: detail}
 }
 
 // describe is a call in a few words: "update machinedeployments/scale default/web".

@@ -48,8 +48,8 @@ func (c *call) claim() {
 	}
 }
 
-// done ends the part that a rule had in the call.
-func (c *call) done() {
+// finish ends the part that a rule had in the call.
+func (c *call) finish() {
 	if c.rule != nil {
 		c.proxy.finished(c.rule)
 	}

@@ -21,9 +21,9 @@ func Load(text []byte) ([]fault.Fault, error) { return fault.Parse(text, Rules) 
 
 var knownVerbs = []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
 
-// together finds what is wrong with good rules that are to be armed together, in that order: one that can never match,
+// checkTogether finds what is wrong with good rules that are to be armed together, in that order: one that can never match,
 // and those that contradict.
-func together(rules []fault.Fault) error {
+func checkTogether(rules []fault.Fault) error {
 	if len(rules) == 0 {
 		return errors.New("there is no rule: the field rules is missing or empty")
 	}
@@ -142,7 +142,7 @@ func (m *Match) covers(other *Match) bool {
 		}
 	}
 	within := func(pattern, s string) bool {
-		return pattern == "" || pattern == wildcard || pattern == s || !strings.ContainsAny(s, `*?[\`) && like(pattern, s)
+		return pattern == "" || pattern == wildcard || pattern == s || !strings.ContainsAny(s, `*?[\`) && matchesGlob(pattern, s)
 	}
 	mine, theirs := schema.ParseGroupResource(m.Resource), schema.ParseGroupResource(other.Resource)
 	anyGroup := mine.Group == "" && mine.Resource == theirs.Resource && builtIn(theirs.Group)

@@ -63,14 +63,14 @@ func (c *credential) shownBy(r *http.Request) bool {
 		return certified
 	}
 	given := r.Header.Get("Authorization")
-	if same(given, c.authorization) {
+	if equalSecrets(given, c.authorization) {
 		return true
 	}
 	if c.tokenFile == "" {
 		return false
 	}
 	token, err := strict.ReadFile(c.tokenFile, 1<<20)
-	return err == nil && same(given, "Bearer "+strings.TrimSpace(string(token)))
+	return err == nil && equalSecrets(given, "Bearer "+strings.TrimSpace(string(token)))
 }
 
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+func equalSecrets(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

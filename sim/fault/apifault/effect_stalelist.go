@@ -38,8 +38,8 @@ func (StaleList) after(c *call, _ *armed, resp *http.Response) error {
 	return nil
 }
 
-// past is what a StaleList serves. Its fields are valid once known is closed.
-type past struct {
+// frozenList is what a StaleList serves. Its fields are valid once known is closed.
+type frozenList struct {
 	known   chan struct{}
 	version string // resource version
 	err     error

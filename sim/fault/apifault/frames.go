@@ -16,8 +16,8 @@ type frames struct {
 	left     int // bytes of the event to come
 }
 
-// between reports whether no event is under way.
-func (f *frames) between() bool { return !f.inside && f.have == 0 && f.left == 0 }
+// betweenEvents reports whether no event is under way.
+func (f *frames) betweenEvents() bool { return !f.inside && f.have == 0 && f.left == 0 }
 
 // pass follows b to its end.
 func (f *frames) pass(b []byte) {
@@ -43,7 +43,7 @@ func (f *frames) passOne(b []byte) int {
 		return len(b)
 	}
 	n := 0
-	for n < len(b) && !f.between() {
+	for n < len(b) && !f.betweenEvents() {
 		n += f.step(b[n:])
 	}
 	return n

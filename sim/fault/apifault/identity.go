@@ -16,14 +16,14 @@ import (
 	"nodestorm/sim/pki"
 )
 
-// onward carries calls to the API server: with the client's certificate those of
+// forwarder carries calls to the API server: with the client's certificate those of
 // a client that has shown it, without one the others.
-type onward struct {
+type forwarder struct {
 	certified, plain http.RoundTripper
 	clientCert       []byte // DER; nil: the client has none
 }
 
-func newOnward(cfg *rest.Config) (*onward, error) {
+func newOnward(cfg *rest.Config) (*forwarder, error) {
 	config, err := rest.TLSConfigFor(cfg)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func newOnward(cfg *rest.Config) (*onward, error) {
 	if config == nil {
 		return nil, fmt.Errorf("%s is not reached over TLS: the proxy is for https only", cfg.Host)
 	}
-	o := &onward{plain: newTransport(config)}
+	o := &forwarder{plain: newTransport(config)}
 	if cfg.CertFile == "" && len(cfg.CertData) == 0 {
 		return o, nil
 	}
@@ -66,7 +66,7 @@ func newTransport(config *tls.Config) *http.Transport {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (o *onward) RoundTrip(r *http.Request) (*http.Response, error) {
+func (o *forwarder) RoundTrip(r *http.Request) (*http.Response, error) {
 	if o.clientCert != nil && r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
 		return o.certified.RoundTrip(r)
 	}

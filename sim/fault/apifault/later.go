@@ -57,15 +57,15 @@ func (p *Proxy) doLater(r *http.Request, body []byte) {
 		}
 		again := r.Clone(ctx)
 		again.Body = io.NopCloser(bytes.NewReader(body))
-		if p.does(again) || n == len(retries) {
+		if p.forwardLater(again) || n == len(retries) {
 			return
 		}
 		pause = retries[n]
 	}
 }
 
-// does reports whether the API server has done a call.
-func (p *Proxy) does(r *http.Request) (done bool) {
+// forwardLater reports whether the API server has done a call.
+func (p *Proxy) forwardLater(r *http.Request) (done bool) {
 	defer func() {
 		if wrong := recover(); wrong != nil && wrong != http.ErrAbortHandler { // the latter: a rule has hung up
 			panic(wrong)

@@ -19,7 +19,7 @@ import (
 // becomes effective, and Proxy.Unmet lists it.
 var Rules = &fault.List{
 	Name: "rules", About: "a program's way to its API server", Noun: "rule", Match: Match{}, Within: "match", Below: "act",
-	Order: "delay answer drop hold lose otherWriter staleList freeze cut expire", Together: together,
+	Order: "delay answer drop hold lose otherWriter staleList freeze cut expire", Together: checkTogether,
 }
 
 // What sentences are about: calls of a program, and lists and watches only.
@@ -75,7 +75,7 @@ func (m *Match) matches(info *request.RequestInfo, agent string) bool {
 	}
 	return (m.Subresource == wildcard || m.Subresource == info.Subresource) &&
 		// mutant: an API fault acts on any client
-		like(m.Namespace, info.Namespace) && like(m.Name, info.Name) && like(m.Client, product(agent))
+		matchesGlob(m.Namespace, info.Namespace) && matchesGlob(m.Name, info.Name) && matchesGlob(m.Client, product(agent))
 }
 
 // builtIn reports whether a group is one that Kubernetes itself serves, whose
@@ -84,7 +84,7 @@ func builtIn(group string) bool {
 	return group == "" || !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io") && !strings.HasSuffix(group, ".x-k8s.io")
 }
 
-func like(pattern, s string) bool {
+func matchesGlob(pattern, s string) bool {
 	if pattern == "" {
 		return true
 	}

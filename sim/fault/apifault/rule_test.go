@@ -107,11 +107,11 @@ func TestLoadRefuses(t *testing.T) {
 func TestCheckAllows(t *testing.T) {
 	limited := fault.Fault{Name: "first", Match: Match{Resource: "pods"}, Plan: fault.Plan{Limit: 1}, Effect: Drop{}}
 	rest := fault.Fault{Name: "rest", Match: Match{Resource: "pods"}, Effect: Lose{}}
-	if err := together([]fault.Fault{limited, rest}); err != nil {
+	if err := checkTogether([]fault.Fault{limited, rest}); err != nil {
 		t.Error(err)
 	}
 	one := fault.Fault{Name: "one", Match: Match{Resource: "pods", Name: "a"}, Effect: Drop{}}
-	if err := together([]fault.Fault{one, rest}); err != nil {
+	if err := checkTogether([]fault.Fault{one, rest}); err != nil {
 		t.Error(err)
 	}
 }

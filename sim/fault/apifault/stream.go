@@ -115,7 +115,7 @@ func (s *stream) stop(how func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	how()
-	if s.broken || s.frames.between() {
+	if s.broken || s.frames.betweenEvents() {
 		_ = s.ReadCloser.Close()
 	}
 }
@@ -128,7 +128,7 @@ func (s *stream) Read(b []byte) (int, error) {
 		return s.last.Read(b)
 	}
 	n, err := s.ReadCloser.Read(b)
-	s.hold(n)
+	s.buffer(n)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,9 +139,9 @@ func (s *stream) Read(b []byte) (int, error) {
 		s.frames.pass(b[:n])
 		return n, err
 	}
-	if !s.frames.between() {
+	if !s.frames.betweenEvents() {
 		n = s.frames.passOne(b[:n])
-		if !s.frames.between() && err == nil {
+		if !s.frames.betweenEvents() && err == nil {
 			return n, nil // the rest of the event is still to come
 		}
 	} else {
@@ -154,8 +154,8 @@ func (s *stream) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// hold keeps what has come back while the stream is frozen.
-func (s *stream) hold(n int) {
+// buffer keeps what has come back while the stream is frozen.
+func (s *stream) buffer(n int) {
 	var recorded *armed
 	for {
 		s.mu.Lock()

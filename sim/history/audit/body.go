@@ -110,7 +110,7 @@ func nameIn(object *runtime.Unknown) string {
 // node returns the facts of a Node apart from its taints.
 func (b *body) node() map[string]any {
 	facts := map[string]any{}
-	put(facts, "providerID", b.Spec.ProviderID)
+	setFact(facts, "providerID", b.Spec.ProviderID)
 	if b.Spec.Unschedulable {
 		facts["unschedulable"] = true
 	}
@@ -131,9 +131,9 @@ func (b *body) node() map[string]any {
 // nodeClaim returns the facts of a Karpenter NodeClaim (karpenter.sh/v1).
 func (b *body) nodeClaim() map[string]any {
 	facts := map[string]any{}
-	put(facts, "nodePool", b.Metadata.Labels["karpenter.sh/nodepool"])
-	put(facts, "nodeName", b.Status.NodeName)
-	put(facts, "providerID", b.Status.ProviderID)
+	setFact(facts, "nodePool", b.Metadata.Labels["karpenter.sh/nodepool"])
+	setFact(facts, "nodeName", b.Status.NodeName)
+	setFact(facts, "providerID", b.Status.ProviderID)
 	if b.Metadata.DeletionTimestamp != "" {
 		facts["deleting"] = true
 	}
@@ -161,8 +161,8 @@ func (b *body) replicas() map[string]any {
 // pod returns the facts of a pod, a binding, an eviction or delete options.
 func (b *body) pod() map[string]any {
 	facts := map[string]any{}
-	put(facts, "node", b.Spec.NodeName)
-	put(facts, "node", b.Target.Name)
+	setFact(facts, "node", b.Spec.NodeName)
+	setFact(facts, "node", b.Target.Name)
 	if owners := b.Metadata.OwnerReferences; len(owners) > 0 {
 		facts["owner"] = owners[0].Kind + "/" + owners[0].Name
 	}
@@ -211,16 +211,16 @@ func quantity(of map[string]any, name corev1.ResourceName, scale func(resource.Q
 // machine returns of what kind the machine behind a Node is, by its labels.
 func (b *body) machine() map[string]any {
 	facts := map[string]any{}
-	put(facts, "instanceType", b.Metadata.Labels[corev1.LabelInstanceTypeStable])
-	put(facts, "capacity", b.Metadata.Labels["karpenter.sh/capacity-type"])
+	setFact(facts, "instanceType", b.Metadata.Labels[corev1.LabelInstanceTypeStable])
+	setFact(facts, "capacity", b.Metadata.Labels["karpenter.sh/capacity-type"])
 	return facts
 }
 
 // certificate returns the facts of a CertificateSigningRequest.
 func (b *body) certificate() map[string]any {
 	facts := map[string]any{}
-	put(facts, "signer", b.Spec.SignerName)
-	put(facts, "user", history.Short(b.Spec.Username))
+	setFact(facts, "signer", b.Spec.SignerName)
+	setFact(facts, "user", history.Short(b.Spec.Username))
 	if b.Status.Certificate != "" {
 		facts["issued"] = true
 	}
@@ -230,9 +230,9 @@ func (b *body) certificate() map[string]any {
 // event returns the facts of an Event.
 func (b *body) event() map[string]any {
 	facts := map[string]any{}
-	put(facts, "reason", b.Reason)
-	put(facts, "message", history.Short(cmp.Or(b.Message, b.Note)))
-	put(facts, "type", b.Type)
+	setFact(facts, "reason", b.Reason)
+	setFact(facts, "message", history.Short(cmp.Or(b.Message, b.Note)))
+	setFact(facts, "type", b.Type)
 	// mutant: an Event of its own group is about nothing
 	if of := cmp.Or(b.InvolvedObject, b.Regarding); of.Kind != "" {
 		facts["about"] = of.Kind + "/" + of.Name
@@ -245,8 +245,8 @@ func (b *body) unschedulable() map[string]any {
 	facts := map[string]any{}
 	for _, c := range b.Status.Conditions {
 		if c.Type == string(corev1.PodScheduled) && c.Status == string(corev1.ConditionFalse) {
-			put(facts, "reason", c.Reason)
-			put(facts, "message", history.Short(c.Message))
+			setFact(facts, "reason", c.Reason)
+			setFact(facts, "message", history.Short(c.Message))
 		}
 	}
 	return facts
@@ -270,7 +270,7 @@ func taintStrings(taints []corev1.Taint) []string {
 	return texts
 }
 
-func put(facts map[string]any, key, value string) {
+func setFact(facts map[string]any, key, value string) {
 	if value != "" {
 		facts[key] = value
 	}

@@ -157,7 +157,7 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 // hasDetail reports whether the bodies of calls on it become detail.
 func hasDetail(object *auditv1.ObjectReference) bool {
 	return object.Subresource == "scale" ||
-		vocabulary.Of(object.Resource).Detailed
+		vocabulary.ResourceNamed(object.Resource).Detailed
 }
 
 // taintChange returns the node's taints and what changed since its last call.
@@ -168,17 +168,17 @@ func (c *Converter) taintChange(node string, now []string) map[string]any {
 	before := c.taints[node]
 	c.taints[node] = now
 	facts := map[string]any{"taints": now}
-	if added := without(now, before); len(added) > 0 {
+	if added := subtract(now, before); len(added) > 0 {
 		facts["added"] = added
 	}
-	if removed := without(before, now); len(removed) > 0 {
+	if removed := subtract(before, now); len(removed) > 0 {
 		// mutant: taints that went are not recorded
 		facts["removed"] = removed
 	}
 	return facts
 }
 
-func without(list, remove []string) []string {
+func subtract(list, remove []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(remove, s) })
 }
 

@@ -29,7 +29,7 @@ func TestPolicyHasBodiesOfWhatIsDetailed(t *testing.T) {
 			for _, resource := range group.Resources {
 				name, sub, _ := strings.Cut(resource, "/")
 				bodies[name] = true
-				if !vocabulary.Of(name).Detailed && sub != "scale" {
+				if !vocabulary.ResourceNamed(name).Detailed && sub != "scale" {
 					t.Errorf("the policy has bodies of %s, which the vocabulary's table does not mark as Detailed", resource)
 				}
 			}

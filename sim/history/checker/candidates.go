@@ -50,7 +50,7 @@ func (s *search) whyUnknown() string {
 	if s.undecided != "" {
 		return s.undecided
 	}
-	if why := s.complete.why(); why != "" {
+	if why := s.complete.incompleteReason(); why != "" {
 		return why
 	}
 	for i := range s.sequence {

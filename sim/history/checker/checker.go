@@ -67,7 +67,7 @@ type completeness struct {
 func completenessOf(records []history.Record) completeness {
 	c := NewCompleteness()
 	for _, r := range records {
-		c.Take(r)
+		c.Add(r)
 	}
 	return c.completeness
 }
@@ -81,8 +81,8 @@ func NewCompleteness() Completeness {
 	return Completeness{completeness{cutOff: true, sources: map[history.Source]bool{}}}
 }
 
-// Take takes in one more record.
-func (c *Completeness) Take(r history.Record) {
+// Add takes in one more record.
+func (c *Completeness) Add(r history.Record) {
 	c.sources[r.Source] = true
 	c.end = max(c.end, r.Virtual)
 	if r.Source != history.Harness {
@@ -98,10 +98,10 @@ func (c *Completeness) Take(r history.Record) {
 
 // Incomplete says what the history lacks, so that nothing can be concluded from what is not
 // in it: its end, or a part that could not be read. Empty means that it is complete.
-func (c Completeness) Incomplete() string { return c.why() }
+func (c Completeness) Incomplete() string { return c.incompleteReason() }
 
-// why says why nothing can be concluded from the absence of a record, or "".
-func (c completeness) why() string {
+// incompleteReason says why nothing can be concluded from the absence of a record, or "".
+func (c completeness) incompleteReason() string {
 	switch {
 	case c.damaged != 0:
 		return fmt.Sprintf("a part of the history could not be read, see record %d", c.damaged)

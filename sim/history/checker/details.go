@@ -15,7 +15,7 @@ func (p *Pattern) checkDetail(key string) error {
 	if err := p.checkKey(key); err != nil {
 		return err
 	}
-	return p.each(func(source history.Source) error { return vocabulary.Compare(source, key, p.Detail[key]) })
+	return p.checkSources(func(source history.Source) error { return vocabulary.Compare(source, key, p.Detail[key]) })
 }
 
 // checkKey finds a detail that no record of the sources has, or none about the resources.
@@ -35,7 +35,7 @@ func (p *Pattern) checkKey(key string) error {
 	if err := p.checkOnlyOf(name); err != nil || !parted {
 		return err
 	}
-	if err := p.each(func(source history.Source) error {
+	if err := p.checkSources(func(source history.Source) error {
 		if form := vocabulary.FormOf(source, name); form != vocabulary.Mapping {
 			return fmt.Errorf("detail %q has no parts: it is a %s", name, form)
 		}
@@ -43,7 +43,7 @@ func (p *Pattern) checkKey(key string) error {
 	}); err != nil {
 		return err
 	}
-	if near := strict.Near(part, vocabulary.Parts(name)); near != "" {
+	if near := strict.Nearest(part, vocabulary.Parts(name)); near != "" {
 		return fmt.Errorf("detail %q: unknown part, did you mean %q? (known: %s)", key, name+"."+near, strings.Join(vocabulary.Parts(name), ", "))
 	}
 	return nil
@@ -52,7 +52,7 @@ func (p *Pattern) checkKey(key string) error {
 // checkOnlyOf finds a detail that calls on the resources of the pattern do not have.
 func (p *Pattern) checkOnlyOf(detail string) error {
 	only := vocabulary.OnlyOf(detail)
-	if only == nil || !p.Source.only(string(history.API)) || !p.Resource.given() || p.Resource.op == "exists" || p.Resource.Some(only) {
+	if only == nil || !p.Source.onlyHas(string(history.API)) || !p.Resource.isSet() || p.Resource.op == "exists" || p.Resource.MayMatch(only) {
 		return nil
 	}
 	return fmt.Errorf("detail %q: only records about %s have it", detail, strings.Join(only, " or "))

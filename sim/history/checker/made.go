@@ -10,9 +10,9 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// Made are the names that a scenario gives to what it makes, as far as its text says them. What is made by others, such as
+// GivenNames are the names that a scenario gives to what it makes, as far as its text says them. What is made by others, such as
 // the NodeClaims of an autoscaler, has names of its own.
-type Made struct {
+type GivenNames struct {
 	names []string        // of objects
 	words map[string]bool // that the text has anywhere
 }
@@ -25,8 +25,8 @@ var (
 	madeWord = regexp.MustCompile(`[a-z0-9]+(?:[-.][a-z0-9]+)*`)
 )
 
-// Say adds what a step says that makes something, and what it quotes or has from a file.
-func (m *Made) Say(step, quoted string) {
+// AddStep adds what a step says that makes something, and what it quotes or has from a file.
+func (m *GivenNames) AddStep(step, quoted string) {
 	if m.words == nil {
 		m.words = map[string]bool{}
 	}
@@ -45,7 +45,7 @@ func (m *Made) Say(step, quoted string) {
 
 // CheckOutcome finds names in the text of a Then that the scenario says nowhere else: of what another program makes, such as a
 // Node, a Then knows no name.
-func (m *Made) CheckOutcome(step string) error {
+func (m *GivenNames) CheckOutcome(step string) error {
 	for _, found := range madeObject.FindAllStringSubmatch(step, -1) {
 		for name := range strings.SplitSeq(found[1], "/") {
 			// mutant: a Then may name what no step makes
@@ -59,32 +59,32 @@ func (m *Made) CheckOutcome(step string) error {
 
 // CheckMade finds names in a statement that a slip of the pen has made another than what the scenario makes, and namespaces
 // that nothing creates. m may be nil of a scenario of which nothing is known.
-func (s *Statement) CheckMade(m *Made) error {
+func (s *Statement) CheckMade(m *GivenNames) error {
 	if m == nil {
 		return nil
 	}
 	return s.eachPattern(m.check)
 }
 
-func (m *Made) check(p *Pattern) error {
-	for _, name := range p.Namespace.whole() {
+func (m *GivenNames) check(p *Pattern) error {
+	for _, name := range p.Namespace.wholeValues() {
 		// mutant: any namespace is there
 		if known := vocabulary.Namespaces(); !m.words[name] && !slices.Contains(known, name) {
 			return fmt.Errorf("namespace: %q is none that the scenario makes or each world has (%s); say {matches: %q} if it comes otherwise%s",
 				name, strings.Join(known, ", "), name, strict.Meant(name, slices.Concat(known, m.names)))
 		}
 	}
-	for _, name := range p.Name.whole() {
+	for _, name := range p.Name.wholeValues() {
 		// mutant: any name is that of something
-		if near := strict.Near(name, slices.Concat(vocabulary.Words(), m.names)); near != "" && !m.words[name] {
+		if near := strict.Nearest(name, slices.Concat(vocabulary.Words(), m.names)); near != "" && !m.words[name] {
 			return fmt.Errorf("name: the scenario makes no %q, did you mean %q? Say {matches: %q} if it comes otherwise", name, near, name)
 		}
 	}
 	return nil
 }
 
-// whole are the values that a field is compared with as a whole by a text, and not by an expression.
-func (v *Values) whole() []string {
+// wholeValues are the values that a field is compared with as a whole by a text, and not by an expression.
+func (v *Values) wholeValues() []string {
 	if v == nil || v.op == "matches" {
 		return nil
 	}

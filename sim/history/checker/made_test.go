@@ -9,10 +9,10 @@ import (
 
 // A name or a namespace that a slip of the pen has made another one is found; all that a scenario's text has may be one.
 func TestMade(t *testing.T) {
-	m := &checker.Made{}
-	m.Say(`a pod "shop/frontend" that requests 1 CPU is created`, "")
-	m.Say("these objects:", "kind: Deployment\nmetadata: {name: backend, namespace: team-a}\nspec: {replicas: 2}\n---\nkind: NodePool\nmetadata:\n  name: 'spot'\n")
-	m.Say(`a NodePool "pool-1"`, "")
+	m := &checker.GivenNames{}
+	m.AddStep(`a pod "shop/frontend" that requests 1 CPU is created`, "")
+	m.AddStep("these objects:", "kind: Deployment\nmetadata: {name: backend, namespace: team-a}\nspec: {replicas: 2}\n---\nkind: NodePool\nmetadata:\n  name: 'spot'\n")
+	m.AddStep(`a NodePool "pool-1"`, "")
 	for _, test := range []struct{ pattern, want string }{
 		{"name: frontend", ""},
 		{"name: frontedn", `never: name: the scenario makes no "frontedn", did you mean "frontend"? Say {matches: "frontedn"} if it comes otherwise`},
@@ -54,9 +54,9 @@ func TestMade(t *testing.T) {
 
 // A Then names what a Given or a When has named; what other programs call it is not looked at.
 func TestCheckOutcome(t *testing.T) {
-	m := &checker.Made{}
-	m.Say(`a pod "shop/web" that requests 1 CPU is created`, "")
-	m.Say("these objects:", "kind: Deployment\nmetadata: {name: backend}\n")
+	m := &checker.GivenNames{}
+	m.AddStep(`a pod "shop/web" that requests 1 CPU is created`, "")
+	m.AddStep("these objects:", "kind: Deployment\nmetadata: {name: backend}\n")
 	for step, want := range map[string]string{
 		`the pod "web" is Running within 5m`:                                "",
 		`the pod "shop/web" is Running within 5m`:                           "",

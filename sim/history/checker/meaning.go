@@ -17,7 +17,7 @@ import (
 // check finds what is wrong with the pattern, given what is captured before. A pattern that no record can match is: that
 // something never happens, or is absent, would be true of every history.
 func (p *Pattern) check(captured map[string]bool) error {
-	if !p.Source.given() {
+	if !p.Source.isSet() {
 		return fmt.Errorf("source is missing (allowed: %v)", history.Sources())
 	}
 	for _, source := range p.Source.values {
@@ -33,7 +33,7 @@ func (p *Pattern) check(captured map[string]bool) error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.Detail)) {
-		if !p.Detail[key].given() {
+		if !p.Detail[key].isSet() {
 			return fmt.Errorf("detail %q has no value to compare with", key)
 		}
 		if err := p.checkDetail(key); err != nil {
@@ -63,9 +63,9 @@ func (p *Pattern) sources() (sources []history.Source) {
 // ofSource names the sources in an error.
 func (p *Pattern) ofSource() string { return "of source " + strings.Join(p.Source.values, ", ") }
 
-// each is what check says of the sources if it has something to say of each: records of one that it has nothing to say of
+// checkSources is what check says of the sources if it has something to say of each: records of one that it has nothing to say of
 // may match.
-func (p *Pattern) each(check func(history.Source) error) (first error) {
+func (p *Pattern) checkSources(check func(history.Source) error) (first error) {
 	for _, source := range p.sources() {
 		err := check(source)
 		if err == nil {
@@ -101,7 +101,7 @@ func (p *Pattern) checkVerb() error {
 		}
 		known = append(known, verbs...)
 	}
-	if len(known) == 0 || !p.Verb.given() || p.Verb.op == "exists" {
+	if len(known) == 0 || !p.Verb.isSet() || p.Verb.op == "exists" {
 		return nil
 	}
 	for _, verb := range p.Verb.Plain() {
@@ -110,7 +110,7 @@ func (p *Pattern) checkVerb() error {
 			return fmt.Errorf("unknown verb %q %s (allowed: %s)%s", verb, p.ofSource(), strings.Join(known, ", "), strict.Meant(verb, known))
 		}
 	}
-	if !p.Verb.Some(known) {
+	if !p.Verb.MayMatch(known) {
 		return fmt.Errorf("verb: no verb %s is like that (there are %s)", p.ofSource(), strings.Join(known, ", "))
 	}
 	return nil
@@ -120,16 +120,16 @@ func (p *Pattern) checkVerb() error {
 func (p *Pattern) checkResource() error {
 	for _, word := range p.Resource.Plain() {
 		// mutant: any resource is one
-		if err := p.each(func(source history.Source) error { return resourceOf(source, word) }); err != nil {
+		if err := p.checkSources(func(source history.Source) error { return resourceOf(source, word) }); err != nil {
 			return err
 		}
 	}
-	if p.Source.only(string(history.API)) && p.Resource.given() && p.Resource.op == "" &&
+	if p.Source.onlyHas(string(history.API)) && p.Resource.isSet() && p.Resource.op == "" &&
 		!slices.ContainsFunc(p.Resource.values, func(word string) bool { return !vocabulary.Unwritten(word) }) {
 		return fmt.Errorf("resource: no call on %q is in a history: there are too many", p.Resource.values[0])
 	}
-	for _, word := range p.Resource.whole() {
-		if near := strict.Near(word, vocabulary.Served()); near != "" && p.Source.only(string(history.API)) {
+	for _, word := range p.Resource.wholeValues() {
+		if near := strict.Nearest(word, vocabulary.Served()); near != "" && p.Source.onlyHas(string(history.API)) {
 			return fmt.Errorf("resource: %q is unknown, did you mean %q? Say {matches: %q} if the scenario brings it", word, near, word)
 		}
 	}
@@ -150,7 +150,7 @@ func resourceOf(source history.Source, word string) error {
 		}
 		return nil
 	}
-	known := vocabulary.About(source, "")
+	known := vocabulary.ResourcesOf(source, "")
 	if known == nil || slices.Contains(known, word) {
 		return nil
 	}
@@ -188,7 +188,7 @@ func served(word string) error {
 // checkAbout finds records that are about other things than the pattern, or about nothing.
 func (p *Pattern) checkAbout() error {
 	verbs := []string{""}
-	if p.Verb.given() {
+	if p.Verb.isSet() {
 		if verbs = p.Verb.Plain(); p.Verb.op != "" || len(verbs) < len(p.Verb.values) {
 			return nil
 		}
@@ -196,7 +196,7 @@ func (p *Pattern) checkAbout() error {
 	var known []string
 	for _, source := range p.sources() {
 		for _, verb := range verbs {
-			about := vocabulary.About(source, verb)
+			about := vocabulary.ResourcesOf(source, verb)
 			if about == nil && (verb == "" || slices.Contains(vocabulary.Verbs(source), verb)) {
 				return nil
 			}
@@ -209,17 +209,17 @@ func (p *Pattern) checkAbout() error {
 	slices.Sort(known)
 	known = slices.DeleteFunc(slices.Compact(known), func(resource string) bool { return resource == "" })
 	what := "records " + p.ofSource()
-	if p.Verb.given() {
+	if p.Verb.isSet() {
 		what = fmt.Sprintf("records of verb %s %s", strings.Join(verbs, ", "), p.ofSource())
 	}
 	for _, name := range []string{"resource", "namespace", "name"} {
 		v := p.field(name)
-		asks := v.given() && v.op != "not" && !(v.op == "exists" && v.values[0] == "false")
+		asks := v.isSet() && v.op != "not" && !(v.op == "exists" && v.values[0] == "false")
 		// mutant: what is about nothing can have a name
 		if asks && len(known) == 0 {
 			return fmt.Errorf("%s: %s are about nothing", name, what)
 		}
-		if asks && name == "resource" && v.op != "exists" && !v.Some(known) {
+		if asks && name == "resource" && v.op != "exists" && !v.MayMatch(known) {
 			return fmt.Errorf("resource: %s are about %s", what, strings.Join(known, " or "))
 		}
 	}
@@ -236,10 +236,10 @@ var statuses = func() (all []string) {
 
 // checkCode finds what is no status.
 func (p *Pattern) checkCode() error {
-	if !p.Code.given() || p.Code.op == "exists" {
+	if !p.Code.isSet() || p.Code.op == "exists" {
 		return nil
 	}
-	if err := p.each(func(source history.Source) error {
+	if err := p.checkSources(func(source history.Source) error {
 		if vocabulary.HasCode(source) {
 			return nil
 		}
@@ -254,7 +254,7 @@ func (p *Pattern) checkCode() error {
 				"{above: 399} for refusals", code)
 		}
 	}
-	if !p.Code.Some(statuses) {
+	if !p.Code.MayMatch(statuses) {
 		return fmt.Errorf("code: no status is like that: they are 100 to 599")
 	}
 	return nil
@@ -265,7 +265,7 @@ var label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
 // checkNamespace finds what no namespace can be called.
 func (p *Pattern) checkNamespace() error {
-	if !p.Namespace.given() || p.Namespace.op == "exists" {
+	if !p.Namespace.isSet() || p.Namespace.op == "exists" {
 		return nil
 	}
 	for _, name := range p.Namespace.Plain() {
@@ -273,7 +273,7 @@ func (p *Pattern) checkNamespace() error {
 			return fmt.Errorf("namespace: %q is none: %s", name, asWhole(name))
 		}
 	}
-	return p.each(func(source history.Source) error {
+	return p.checkSources(func(source history.Source) error {
 		if vocabulary.HasNamespace(source) {
 			return nil
 		}
@@ -302,7 +302,7 @@ func (p *Pattern) checkName() error {
 		}
 		kubernetes := !slices.ContainsFunc(p.sources(), func(s history.Source) bool { return s != history.API && s != history.Node })
 		lower := strings.ToLower(name)
-		if kubernetes && p.sources() != nil && p.Resource.given() && p.Resource.op == "" && lower != name &&
+		if kubernetes && p.sources() != nil && p.Resource.isSet() && p.Resource.op == "" && lower != name &&
 			!slices.ContainsFunc(p.Resource.values, func(r string) bool { return slices.Contains(freelyNamed, r) }) {
 			return fmt.Errorf("name: nothing is called %q: names are in lower case, did you mean %q?", name, lower)
 		}
@@ -313,13 +313,13 @@ func (p *Pattern) checkName() error {
 // checkActor finds an actor that no program is: that it never does something would be true of
 // every history.
 func (p *Pattern) checkActor() error {
-	if p.Source.op != "" || !p.Actor.given() || p.Actor.op != "" && p.Actor.op != "not" {
+	if p.Source.op != "" || !p.Actor.isSet() || p.Actor.op != "" && p.Actor.op != "not" {
 		return nil
 	}
 	for _, name := range p.Actor.values {
 		is := func(source string) bool { // where any name may be one, a known one with a typo is none
 			of := history.Source(source)
-			return vocabulary.IsActor(of, name) && (vocabulary.Actors(of) != nil || strict.Near(name, vocabulary.Actors(history.API)) == "")
+			return vocabulary.IsActor(of, name) && (vocabulary.Actors(of) != nil || strict.Nearest(name, vocabulary.Actors(history.API)) == "")
 		}
 		if strings.HasPrefix(name, "$") || strings.Contains(name, "${") || slices.ContainsFunc(p.Source.values, is) {
 			continue

@@ -50,11 +50,11 @@ func TestMeasure(t *testing.T) {
 	}
 	m := s.Monitor()
 	for _, r := range records {
-		if _, decided := m.Take(r, r.Virtual >= 30*time.Minute); decided {
+		if _, decided := m.Add(r, r.Virtual >= 30*time.Minute); decided {
 			t.Error("it is decided before its span is over")
 		}
 	}
-	if f := m.Over(time.Hour); f.Result != Valid {
+	if f := m.FindingAt(time.Hour); f.Result != Valid {
 		t.Errorf("since then: %s", f)
 	}
 

@@ -49,17 +49,17 @@ func (s *Statement) Monitor() *Monitor {
 	return m
 }
 
-// Take takes in the next record. counts says whether the span without Since has begun;
+// Add takes in the next record. counts says whether the span without Since has begun;
 // of a record before, a state keeps the value. Decided means that the finding stays,
 // whatever comes.
-func (m *Monitor) Take(r history.Record, counts bool) (f Finding, decided bool) {
+func (m *Monitor) Add(r history.Record, counts bool) (f Finding, decided bool) {
 	r.Detail = plain(r.Detail)
 	look(m.unsure, &r)
 	if m.s.elements() != nil {
 		return m.takeSequence(r)
 	}
 	if m.watch != nil {
-		m.watch.Take(r, counts)
+		m.watch.Add(r, counts)
 		return f, false
 	}
 	var touched []*track
@@ -69,7 +69,7 @@ func (m *Monitor) Take(r history.Record, counts bool) (f Finding, decided bool) 
 	if p := m.counted; p != nil {
 		m.there = m.there || p.Source.match(string(r.Source), nil) && p.Resource.match(field(&r, "resource"), nil)
 	}
-	if h, hits := m.hit(&r, counts); hits {
+	if h, hits := m.classify(&r, counts); hits {
 		if key, ok := keyOf(&r, m.fields); ok {
 			t := m.tracks[key]
 			if t == nil {
@@ -100,8 +100,8 @@ func (m *Monitor) begin() (begun []*track) {
 	return begun
 }
 
-// hit is what a record is to the statement.
-func (m *Monitor) hit(r *history.Record, counts bool) (h hit, hits bool) {
+// classify is what a record is to the statement.
+func (m *Monitor) classify(r *history.Record, counts bool) (h hit, hits bool) {
 	matches := func(p *Pattern) bool { return counts && p != nil && p.match(r, nil) }
 	h = hit{at: r.Virtual, seq: r.Seq, early: !counts, object: r.Object}
 	h.since, h.until = matches(m.s.Since), matches(m.s.Until)
@@ -160,15 +160,15 @@ func (m *Monitor) finding(result Result, reason string, evidence []uint64) Findi
 	return Finding{Statement: m.s.Statement, Result: result, Reason: reason, Evidence: evidence}
 }
 
-// Over is the finding when nothing that comes after end counts.
-func (m *Monitor) Over(end time.Duration) Finding { return m.s.weigh(m.over(end), m.unsure) }
+// FindingAt is the finding when nothing that comes after end counts.
+func (m *Monitor) FindingAt(end time.Duration) Finding { return m.s.weigh(m.findingAt(end), m.unsure) }
 
-func (m *Monitor) over(end time.Duration) Finding {
+func (m *Monitor) findingAt(end time.Duration) Finding {
 	if m.s.elements() != nil {
 		return m.overSequence(end)
 	}
 	if m.watch != nil {
-		result, why := m.watch.Over(end)
+		result, why := m.watch.ResultAt(end)
 		return Finding{Statement: m.s.Statement, Result: Result(result), Reason: why, Hollow: result == string(Unknown)}
 	}
 	// mutant: of nothing everything holds
@@ -180,7 +180,7 @@ func (m *Monitor) over(end time.Duration) Finding {
 	var broken, cut, held *track
 	for _, key := range sortedKeys(m.tracks) {
 		t := m.tracks[key]
-		t.over(end)
+		t.endBy(end)
 		switch {
 		case t.broken != nil:
 			broken = cmp.Or(broken, t)
@@ -243,8 +243,8 @@ func (s *Statement) watched(m *Monitor, complete completeness) Finding {
 	if s.Since != nil || limit == 0 {
 		limit = end
 	}
-	f := m.Over(min(limit, end))
-	why := complete.why()
+	f := m.FindingAt(min(limit, end))
+	why := complete.incompleteReason()
 	switch {
 	case f.Result == Unknown:
 	case limit > end:

@@ -33,7 +33,7 @@ type Pattern struct {
 // matchIdentity compares everything but the details.
 func (p *Pattern) matchIdentity(r *history.Record, captured map[string]string) bool {
 	for _, name := range fieldNames {
-		if v := p.field(name); v.given() && !v.match(field(r, name), captured) {
+		if v := p.field(name); v.isSet() && !v.match(field(r, name), captured) {
 			return false
 		}
 	}
@@ -49,16 +49,16 @@ func (p *Pattern) matchDetail(r *history.Record, captured map[string]string) boo
 	return true
 }
 
-// happened reports whether the record is of something that took place, or of the
+// tookPlace reports whether the record is of something that took place, or of the
 // refusal that the pattern asks for.
-func (p *Pattern) happened(r *history.Record) bool {
+func (p *Pattern) tookPlace(r *history.Record) bool {
 	// mutant: a refused call counts as done
-	return p.Code.given() || r.Code < 400
+	return p.Code.isSet() || r.Code < 400
 }
 
 // match compares a record with a pattern of what happened.
 func (p *Pattern) match(r *history.Record, captured map[string]string) bool {
-	return p.happened(r) && p.tried(r, captured)
+	return p.tookPlace(r) && p.tried(r, captured)
 }
 
 // tried compares a record, refused or not, with a pattern of what did not happen.

@@ -108,14 +108,14 @@ func (f *Finder) keep(r history.Record) {
 	f.kept = append(f.kept, r)
 }
 
-// Take takes in the next record.
-func (f *Finder) Take(r history.Record) {
+// Add takes in the next record.
+func (f *Finder) Add(r history.Record) {
 	r.Detail = plain(r.Detail)
 	look(f.unsure, &r)
 	switch {
 	case f.decided != nil, f.monitor != nil && f.limit != 0 && r.Virtual > f.limit:
 	case f.monitor != nil:
-		if found, decided := f.monitor.Take(r, true); decided {
+		if found, decided := f.monitor.Add(r, true); decided {
 			f.decided = &found
 		}
 	default:
@@ -128,8 +128,8 @@ func (f *Finder) Take(r history.Record) {
 	}
 }
 
-// Over is the finding at the end of the run.
-func (f *Finder) Over(all Completeness) Finding {
+// Finding is the finding at the end of the run.
+func (f *Finder) Finding(all Completeness) Finding {
 	switch {
 	case f.decided != nil:
 		return *f.decided
@@ -149,9 +149,9 @@ func Prepare(records []history.Record) Prepared {
 func (p Prepared) Find(s Statement) Finding {
 	f := NewFinder(s)
 	for _, r := range p.records {
-		f.Take(r)
+		f.Add(r)
 	}
-	return f.Over(Completeness{p.complete})
+	return f.Finding(Completeness{p.complete})
 }
 
 // sequence finds that a sequence is there, or that none is; there says whether something is
@@ -194,7 +194,7 @@ func (p Prepared) search(statement Statement) Finding {
 		}
 		// mutant: a damaged history proves absence
 		if s.complete.damaged != 0 && needsAbsence(s.sequence) {
-			finding.Result, finding.Reason = Unknown, s.complete.why()
+			finding.Result, finding.Reason = Unknown, s.complete.incompleteReason()
 		}
 		return finding
 	}
@@ -305,7 +305,7 @@ func (s *search) arrive(e *Element, from place, picked []int) (place, bool) {
 		}
 	}
 	for i := range e.While {
-		holds, at := s.while(&e.While[i], last, to.captured)
+		holds, at := s.stateHolds(&e.While[i], last, to.captured)
 		if !holds {
 			return place{}, false
 		}
@@ -317,7 +317,7 @@ func (s *search) arrive(e *Element, from place, picked []int) (place, bool) {
 			since = from.names[name]
 		}
 		// mutant: what must be absent may be there
-		if s.happens(&e.Absent[i].Pattern, since+1, last, to.captured) {
+		if s.occurs(&e.Absent[i].Pattern, since+1, last, to.captured) {
 			return place{}, false
 		}
 	}
@@ -334,7 +334,7 @@ func (s *search) quiet(n int, e *Element, from place) bool {
 		end = after
 	}
 	for i := range e.Absent {
-		if s.happens(&e.Absent[i].Pattern, from.index+1, end, from.captured) {
+		if s.occurs(&e.Absent[i].Pattern, from.index+1, end, from.captured) {
 			s.noteStuck(n, e, from)
 			return false
 		}
@@ -349,15 +349,15 @@ func (s *search) quiet(n int, e *Element, from place) bool {
 	return s.element(n+1, from)
 }
 
-// while looks for the state that the pattern describes, right before the record i.
-func (s *search) while(p *Pattern, i int, captured map[string]string) (holds bool, at int) {
+// stateHolds looks for the state that the pattern describes, right before the record i.
+func (s *search) stateHolds(p *Pattern, i int, captured map[string]string) (holds bool, at int) {
 	candidates := s.candidatesOf(p)
 	before, _ := slices.BinarySearch(candidates, i)
 	// mutant: while looks at the oldest record
 	for _, at := range slices.Backward(candidates[:before]) {
 		s.effort--
 		r := &s.records[at]
-		if !p.happened(r) || !p.matchIdentity(r, captured) || !hasDetails(p, r) {
+		if !p.tookPlace(r) || !p.matchIdentity(r, captured) || !hasDetails(p, r) {
 			continue
 		}
 		return p.matchDetail(r, captured) && !s.deleted(r, at+1, i), at
@@ -379,9 +379,9 @@ func deletes(r *history.Record) bool {
 		r.Source == history.Cloud && r.Verb == "deleted"
 }
 
-// happens reports whether one of records[from:to] is what the pattern of an absence is
+// occurs reports whether one of records[from:to] is what the pattern of an absence is
 // about, refused or not.
-func (s *search) happens(p *Pattern, from, to int, captured map[string]string) bool {
+func (s *search) occurs(p *Pattern, from, to int, captured map[string]string) bool {
 	candidates := s.candidatesOf(p)
 	first, _ := slices.BinarySearch(candidates, from)
 	for _, i := range candidates[first:] {

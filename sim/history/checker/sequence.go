@@ -121,9 +121,9 @@ func (e *Element) showsNothing() string {
 
 func (p *Pattern) showsNothing() string {
 	switch {
-	case p.Source.only(string(history.Logged)) && p.Verb.only(round) && len(p.Detail) == 0:
+	case p.Source.onlyHas(string(history.Logged)) && p.Verb.onlyHas(round) && len(p.Detail) == 0:
 		return "a round of the autoscaler, as there is in every run"
-	case p.Source.only(string(history.Step), string(history.Fault), string(history.Clock)):
+	case p.Source.onlyHas(string(history.Step), string(history.Fault), string(history.Clock)):
 		return "what the scenario itself does"
 	}
 	return ""

@@ -24,7 +24,7 @@ func (p *Pattern) Matches(r history.Record) bool {
 func (p *Pattern) String() string {
 	var words []string
 	for _, name := range fieldNames {
-		if v := p.field(name); v.given() {
+		if v := p.field(name); v.isSet() {
 			word := strings.TrimPrefix(v.op+" "+strings.Join(v.values, " or "), " ")
 			if name == "actor" {
 				word = "by " + word

@@ -38,11 +38,11 @@ func (s *State) check() error {
 	}
 	bounds := s.bounds()
 	switch {
-	case s.Is.given() && len(bounds) > 0:
+	case s.Is.isSet() && len(bounds) > 0:
 		return errors.New("is and bounds: want one of them")
-	case s.Is.given() && s.Is.op == "exists":
+	case s.Is.isSet() && s.Is.op == "exists":
 		return errors.New("is: exists says nothing here, the latest record that has the value is compared")
-	case !s.Is.given() && len(bounds) == 0:
+	case !s.Is.isSet() && len(bounds) == 0:
 		return errors.New("say how the value is: is, above, below, atLeast, atMost")
 	case s.Above != nil && s.AtLeast != nil, s.Below != nil && s.AtMost != nil:
 		return errors.New("above and atLeast, or below and atMost: want one of the two")
@@ -79,13 +79,13 @@ func (s *State) bounds() (all []bound) {
 	return all
 }
 
-// is compares a value. wrong says why it is another, or "".
-func (s *State) is(value any) (wrong string) {
+// mismatch compares a value. wrong says why it is another, or "".
+func (s *State) mismatch(value any) (wrong string) {
 	text, _ := scalar(value)
 	if text == "" {
 		text = fmt.Sprint(value)
 	}
-	if s.Is.given() {
+	if s.Is.isSet() {
 		if s.Is.match(value, nil) {
 			return ""
 		}
@@ -111,15 +111,15 @@ func (s *State) checkValue() error {
 	if !is {
 		return nil
 	}
-	if s.Is.given() && s.Is.op != "exists" {
-		if err := s.Of.each(func(source history.Source) error { return vocabulary.Compare(source, key, s.Is) }); err != nil {
+	if s.Is.isSet() && s.Is.op != "exists" {
+		if err := s.Of.checkSources(func(source history.Source) error { return vocabulary.Compare(source, key, s.Is) }); err != nil {
 			return fmt.Errorf("is: %w", err)
 		}
 	}
 	if len(s.bounds()) == 0 {
 		return nil
 	}
-	return s.Of.each(func(source history.Source) error {
+	return s.Of.checkSources(func(source history.Source) error {
 		name, _, _ := strings.Cut(key, ".")
 		// mutant: a bound of what is no number bounds something
 		if form := vocabulary.FormOf(source, name); form != vocabulary.Number && form != "" {

@@ -265,11 +265,11 @@ func watched(s checker.Statement, arriving []history.Record) checker.Finding {
 	m, end := s.Monitor(), time.Duration(0)
 	for _, r := range arriving {
 		end = max(end, r.Virtual)
-		if f, decided := m.Take(r, true); decided {
+		if f, decided := m.Add(r, true); decided {
 			return f
 		}
 	}
-	return m.Over(end)
+	return m.FindingAt(end)
 }
 
 // A record of before the beginning shows only how a state is.
@@ -290,13 +290,13 @@ func TestMonitorBegins(t *testing.T) {
 		s := parse(t, text)
 		m := s.Monitor()
 		for _, r := range early {
-			if f, decided := m.Take(r, false); decided {
+			if f, decided := m.Add(r, false); decided {
 				t.Errorf("%s: decided before the beginning: %+v", text, f)
 			}
 		}
-		f, decided := m.Take(ended(3), true)
+		f, decided := m.Add(ended(3), true)
 		if !decided {
-			f = m.Over(3 * time.Second)
+			f = m.FindingAt(3 * time.Second)
 		}
 		if f.Result != want {
 			t.Errorf("%s: %+v, want %s", text, f, want)
@@ -326,10 +326,10 @@ func TestLateCounts(t *testing.T) {
 				}
 				r := claim(second, fmt.Sprint("claim-", second))
 				r.Seq = uint64(second + 1)
-				f, decided = m.Take(r, true)
+				f, decided = m.Add(r, true)
 			}
 			if !decided {
-				f = m.Over(2 * n * time.Second)
+				f = m.FindingAt(2 * n * time.Second)
 			}
 			if f.Result != want {
 				t.Errorf("%s, late %v: %+v, want %s", text, late, f, want)

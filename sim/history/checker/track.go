@@ -35,7 +35,7 @@ type hit struct {
 	gone                               bool // the object that has the value
 }
 
-func (h hit) before(other hit) bool {
+func (h hit) earlierThan(other hit) bool {
 	if h.early != other.early {
 		return h.early
 	}
@@ -45,7 +45,7 @@ func (h hit) before(other hit) bool {
 // inOrder puts a hit among those that are in the order of time.
 func inOrder(hits []hit, h hit) []hit {
 	at, _ := slices.BinarySearchFunc(hits, h, func(a, b hit) int {
-		if a.before(b) {
+		if a.earlierThan(b) {
 			return -1
 		}
 		return 1
@@ -75,7 +75,7 @@ type broken struct {
 func (t *track) add(h hit) {
 	n := len(t.hits)
 	// mutant: a late record is judged as if it came last
-	if n == 0 || !h.before(t.hits[n-1]) {
+	if n == 0 || !h.earlierThan(t.hits[n-1]) {
 		t.hits = append(t.hits, h)
 		t.step(h)
 		return
@@ -115,8 +115,8 @@ func (t *track) enter(s *span) {
 	t.open = t.spans[0]
 }
 
-// each does something with every span that is open.
-func (t *track) each(do func()) {
+// forEachOpen does something with every span that is open.
+func (t *track) forEachOpen(do func()) {
 	for _, t.open = range slices.Clone(t.spans) {
 		do()
 	}
@@ -127,12 +127,12 @@ func (t *track) each(do func()) {
 
 func (t *track) step(h hit) {
 	s := t.m.s
-	t.each(func() {
+	t.forEachOpen(func() {
 		end := t.open.from + time.Duration(s.Within)
 		// mutant: a span after since has no end
 		// mutant: until ends nothing
 		if t.open.since != 0 && (s.Within != 0 && h.at > end || h.until) {
-			t.leave()
+			t.closeCurrent()
 		}
 	})
 	switch {
@@ -142,10 +142,10 @@ func (t *track) step(h hit) {
 	case h.value != nil:
 		t.known = &h
 	}
-	t.each(func() {
-		t.inside(h)
+	t.forEachOpen(func() {
+		t.addHit(h)
 		if s.Since != nil && s.Within != 0 && t.open.met && t.m.most < 0 && s.state() == nil {
-			t.leave() // nothing can break it
+			t.closeCurrent() // nothing can break it
 		}
 	})
 	switch {
@@ -160,8 +160,8 @@ func (t *track) step(h hit) {
 	}
 }
 
-// inside is a hit in the open span.
-func (t *track) inside(h hit) {
+// addHit is a hit in the open span.
+func (t *track) addHit(h hit) {
 	switch {
 	// mutant: what comes first needs nothing before it
 	case h.then && t.open.first:
@@ -209,7 +209,7 @@ func (t *track) inAny() string {
 // look compares the value that is known.
 func (t *track) look() {
 	state := t.m.s.state()
-	wrong := state.is(t.known.value)
+	wrong := state.mismatch(t.known.value)
 	t.open.judged = true
 	switch {
 	case t.m.s.Eventually != nil && wrong == "":
@@ -219,8 +219,8 @@ func (t *track) look() {
 	}
 }
 
-// leave ends the span that is looked at.
-func (t *track) leave() {
+// closeCurrent ends the span that is looked at.
+func (t *track) closeCurrent() {
 	o, m := t.open, t.m
 	t.spans = slices.DeleteFunc(t.spans, func(s *span) bool { return s == o })
 	each := len(m.fields) > 0 && m.s.Since == nil // then something may have none
@@ -253,7 +253,7 @@ func (t *track) leaveState() {
 	case s.Finally != nil && t.known == nil:
 		t.breaks(none + " at the end")
 	case s.Finally != nil && t.known != nil:
-		if wrong := state.is(t.known.value); wrong != "" {
+		if wrong := state.mismatch(t.known.value); wrong != "" {
 			t.breaks(fmt.Sprintf("%s of %q is %s", state.Value, state.Of, wrong), t.known.seq)
 		}
 		o.evidence = []uint64{t.known.seq}
@@ -262,17 +262,17 @@ func (t *track) leaveState() {
 	case s.Eventually != nil && !o.met && t.known == nil:
 		t.breaks(none)
 	case s.Eventually != nil && !o.met:
-		t.breaks(fmt.Sprintf("%s of %q is %s", state.Value, state.Of, state.is(t.known.value)), t.known.seq)
+		t.breaks(fmt.Sprintf("%s of %q is %s", state.Value, state.Of, state.mismatch(t.known.value)), t.known.seq)
 	}
 }
 
-// over ends what is open, if it could be over by then.
-func (t *track) over(end time.Duration) {
+// endBy ends what is open, if it could be over by then.
+func (t *track) endBy(end time.Duration) {
 	s := t.m.s
-	t.each(func() {
+	t.forEachOpen(func() {
 		// mutant: a span that the end cuts off is over
 		if t.open.since == 0 || s.Within != 0 && t.open.from+time.Duration(s.Within) <= end || s.Within == 0 && s.Until == nil {
-			t.leave()
+			t.closeCurrent()
 		}
 	})
 }

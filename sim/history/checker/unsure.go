@@ -57,7 +57,7 @@ func (s *Statement) unsures() (all []*unsure) {
 // unsures are those of a pattern of what is not to be there.
 func (p *Pattern) unsures() (all []*unsure) {
 	for _, word := range p.Resource.Plain() {
-		if p.Source.only(string(history.API)) && p.Resource.op != "not" && !slices.Contains(vocabulary.Served(), word) {
+		if p.Source.onlyHas(string(history.API)) && p.Resource.op != "not" && !slices.Contains(vocabulary.Served(), word) {
 			all = append(all, &unsure{
 				shows: func(r *history.Record) bool { return serves(r, word) },
 				why: fmt.Sprintf("no call is on the resource %q, which nodestorm does not know, nor is one defined: if it is misspelt, this holds "+

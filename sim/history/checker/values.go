@@ -121,13 +121,13 @@ func (v *Values) compile() error {
 	return nil
 }
 
-// given reports whether the field is compared at all.
-func (v *Values) given() bool { return v != nil && len(v.values) > 0 }
+// isSet reports whether the field is compared at all.
+func (v *Values) isSet() bool { return v != nil && len(v.values) > 0 }
 
 // Plain are the values that a field is compared with as a whole, without those that come of captures and those that are
 // expressions of more than one text.
 func (v *Values) Plain() (plain []string) {
-	if !v.given() {
+	if !v.isSet() {
 		return nil
 	}
 	for _, value := range v.values {
@@ -148,14 +148,14 @@ func (v *Values) Plain() (plain []string) {
 	return plain
 }
 
-// Some reports whether a field that has one of these values, or is missing where it may be, can match.
-func (v *Values) Some(of []string) bool {
+// MayMatch reports whether a field that has one of these values, or is missing where it may be, can match.
+func (v *Values) MayMatch(of []string) bool {
 	return v.op == "not" || len(v.captures()) > 0 || slices.ContainsFunc(of, func(value string) bool { return v.match(value, nil) })
 }
 
 // checkBound finds a bound that is no number: nothing is above or below it.
 func (v *Values) checkBound() error {
-	if !v.given() || v.op != "above" && v.op != "below" {
+	if !v.isSet() || v.op != "above" && v.op != "below" {
 		return nil
 	}
 	// mutant: a bound that is no number bounds something
@@ -165,14 +165,14 @@ func (v *Values) checkBound() error {
 	return nil
 }
 
-// only reports whether no other values than these match.
-func (v *Values) only(these ...string) bool {
-	return v.given() && v.op == "" && !slices.ContainsFunc(v.values, func(value string) bool { return !slices.Contains(these, value) })
+// onlyHas reports whether no other values than these match.
+func (v *Values) onlyHas(these ...string) bool {
+	return v.isSet() && v.op == "" && !slices.ContainsFunc(v.values, func(value string) bool { return !slices.Contains(these, value) })
 }
 
 // match compares a field's value; nil means that the field is not there.
 func (v *Values) match(actual any, captured map[string]string) bool {
-	if !v.given() {
+	if !v.isSet() {
 		return true
 	}
 	if v.op == "exists" {
@@ -194,24 +194,24 @@ func (v *Values) match(actual any, captured map[string]string) bool {
 	}
 	switch v.op {
 	case "contains":
-		return wanted(func(value string) bool { return holds(actual, value) })
+		return wanted(func(value string) bool { return hasValue(actual, value) })
 	case "lacks":
 		// mutant: lacks is contains
-		return !wanted(func(value string) bool { return holds(actual, value) })
+		return !wanted(func(value string) bool { return hasValue(actual, value) })
 	}
 	text, ok := scalar(actual)
 	switch v.op {
 	case "matches":
 		return ok && slices.ContainsFunc(v.expressions, func(e *regexp.Regexp) bool { return e.MatchString(text) })
 	case "above", "below":
-		return ok && v.beyond(text)
+		return ok && v.compareNumber(text)
 	}
 	is := ok && wanted(func(value string) bool { return text == value })
 	return is == (v.op == "")
 }
 
-// beyond compares numbers. What is none is neither above nor below one.
-func (v *Values) beyond(text string) bool {
+// compareNumber compares numbers. What is none is neither above nor below one.
+func (v *Values) compareNumber(text string) bool {
 	number, err := strconv.ParseFloat(text, 64)
 	than, _ := strconv.ParseFloat(v.values[0], 64) // setValues has read it
 	return err == nil && (v.op == "above" && number > than || v.op == "below" && number < than)
@@ -240,8 +240,8 @@ func (v *Values) captures() []string {
 	return names
 }
 
-// holds reports whether a list has the value, or a text has it inside.
-func holds(actual any, value string) bool {
+// hasValue reports whether a list has the value, or a text has it inside.
+func hasValue(actual any, value string) bool {
 	list, ok := actual.([]any)
 	if !ok {
 		text, ok := scalar(actual)

@@ -43,7 +43,7 @@ func (w *world) seeClaim(r *history.Record) {
 	}
 	c := w.claims[name]
 	if c == nil || r.Verb == "create" {
-		c = &claim{name: name, created: at(r)}
+		c = &claim{name: name, created: momentOf(r)}
 		if w.claims[name] = c; r.Verb == "create" && r.Actor == w.Actor && !w.fixed[r.Detail.Text("nodePool")] {
 			w.batch.made = append(w.batch.made, c)
 		}
@@ -54,15 +54,15 @@ func (w *world) seeClaim(r *history.Record) {
 	if conditions := r.Detail.Mapping("conditions"); conditions != nil {
 		c.initialized = conditions.Text("Initialized") == "True"
 	}
-	if (r.Verb == "delete" || r.Detail.Truth("deleting")) && !c.deleting.is() {
-		c.deleting = at(r)
+	if (r.Verb == "delete" || r.Detail.Truth("deleting")) && !c.deleting.isSet() {
+		c.deleting = momentOf(r)
 	}
 }
 
 // seeBatch keeps what the provisioner does.
 func (w *world) seeBatch(r *history.Record) {
 	switch {
-	case !w.is(MakesClaims):
+	case !w.hasFact(MakesClaims):
 	case r.Source == history.API && r.Object.Resource == "poddisruptionbudgets" && r.Detail.Text("subresource") == "" && r.Code < 400:
 		// it may allow more now
 		// mutant: what a budget refused stays refused when it goes
@@ -71,7 +71,7 @@ func (w *world) seeBatch(r *history.Record) {
 	case r.Source == history.Logged && r.Detail.Text("message") == "found provisionable pod(s)":
 		w.guess()
 		w.batch.made = nil
-		w.batch.seen, w.batch.pods = at(r), strings.Split(r.Detail.Text("Pods"), ", ")
+		w.batch.seen, w.batch.pods = momentOf(r), strings.Split(r.Detail.Text("Pods"), ", ")
 		w.batch.cut = strings.HasSuffix(r.Detail.Text("Pods"), "other(s)") || strings.HasSuffix(r.Detail.Text("Pods"), "…")
 	case r.Source == history.API && r.Object.Resource == "events" && r.Detail.Text("reason") == "Nominated" && r.Code < 400:
 		pod, is := strings.CutPrefix(r.Detail.Text("about"), "Pod/")
@@ -81,7 +81,7 @@ func (w *world) seeBatch(r *history.Record) {
 		}
 	case r.Source == history.API && r.Detail.Text("subresource") == "eviction":
 		if pod := r.Object.Namespace + "/" + r.Object.Name; r.Code == 429 {
-			w.batch.held[pod] = at(r)
+			w.batch.held[pod] = momentOf(r)
 		} else if r.Code < 400 {
 			delete(w.batch.held, pod)
 		}
@@ -106,7 +106,7 @@ func (w *world) guess() {
 // nodeOf is the Node of a claim, if it has joined.
 func (w *world) nodeOf(c *claim) *node {
 	for _, n := range w.nodes {
-		if c.providerID != "" && n.providerID == c.providerID && !n.deleted.is() {
+		if c.providerID != "" && n.providerID == c.providerID && !n.deleted.isSet() {
 			return n
 		}
 	}
@@ -119,7 +119,7 @@ func (w *world) nodeOf(c *claim) *node {
 func boughtFor(w *world, judge func(made *history.Record, pods []string)) func(*history.Record) {
 	return func(r *history.Record) {
 		if r.Source != history.API || r.Verb != "create" || r.Object.Resource != "nodeclaims" || r.Actor != w.Actor ||
-			r.Code >= 400 || r.Virtual-w.batch.seen.at > 5*time.Second || !w.batch.seen.is() || w.batch.cut {
+			r.Code >= 400 || r.Virtual-w.batch.seen.at > 5*time.Second || !w.batch.seen.isSet() || w.batch.cut {
 			return
 		}
 		if w.fixed[r.Detail.Text("nodePool")] {
@@ -135,7 +135,7 @@ func boughtFor(w *world, judge func(made *history.Record, pods []string)) func(*
 func (w *world) onItsWay(pod string) *claim {
 	c, p := w.batch.bought[pod], w.pods[pod]
 	// mutant: Karpenter may launch for the same pod again
-	if c == nil || p == nil || p.bound.is() || p.created.at > c.created.at || c.deleting.is() || w.now-c.created.at > 15*time.Minute {
+	if c == nil || p == nil || p.bound.isSet() || p.created.at > c.created.at || c.deleting.isSet() || w.now-c.created.at > 15*time.Minute {
 		return nil
 	}
 	return c
@@ -179,7 +179,7 @@ func (w *world) taken(n *node, c *claim) bool {
 func boughtForHeld(w *world, broken breaks) judge {
 	return judge{see: boughtFor(w, func(r *history.Record, pods []string) {
 		for _, pod := range pods {
-			if p := w.pods[pod]; p == nil || !p.bound.is() || !w.batch.held[pod].is() {
+			if p := w.pods[pod]; p == nil || !p.bound.isSet() || !w.batch.held[pod].isSet() {
 				return
 			}
 		}
@@ -203,7 +203,7 @@ func promptBatches(w *world, broken breaks) judge {
 	var news time.Duration      // when a pod was last found unschedulable for the first time
 	late := func(name string) {
 		p := w.pods[name]
-		if p == nil || !p.unschedulable.is() || looked[name] || p.daemon || p.evicted.is() || !w.quietSince(p.unschedulable.at) {
+		if p == nil || !p.unschedulable.isSet() || looked[name] || p.daemon || p.evicted.isSet() || !w.quietSince(p.unschedulable.at) {
 			return
 		}
 		// mutant: what a fault leaves behind is the target's
@@ -245,7 +245,7 @@ func promptBatches(w *world, broken breaks) judge {
 			}
 		},
 		end: func() {
-			if !w.batch.seen.is() {
+			if !w.batch.seen.isSet() {
 				return
 			}
 			for _, name := range slices.Sorted(maps.Keys(w.pods)) {
@@ -268,7 +268,7 @@ func noStuckDeletion(w *world, broken breaks) judge {
 		end: func() {
 			for _, name := range slices.Sorted(maps.Keys(w.claims)) {
 				c := w.claims[name]
-				if n := w.nodeOf(c); gone[name] || !c.deleting.is() || n != nil && w.busy(n) || n != nil && w.stopping(n) {
+				if n := w.nodeOf(c); gone[name] || !c.deleting.isSet() || n != nil && w.busy(n) || n != nil && w.stopping(n) {
 					continue
 				}
 				if w.quiet(c.deleting.at, enough) {
@@ -282,7 +282,7 @@ func noStuckDeletion(w *world, broken breaks) judge {
 // stopping reports whether a pod on the node was asked to go and is there.
 func (w *world) stopping(n *node) bool {
 	for _, p := range w.pods {
-		if p.node == n.name && p.evicted.is() && !p.deleted.is() {
+		if p.node == n.name && p.evicted.isSet() && !p.deleted.isSet() {
 			return true
 		}
 	}

@@ -48,8 +48,8 @@ type Subject struct {
 	Settings []string
 }
 
-// is reports whether the fact is so.
-func (s Subject) is(fact Fact) bool { return slices.Contains(s.Facts, fact) }
+// hasFact reports whether the fact is so.
+func (s Subject) hasFact(fact Fact) bool { return slices.Contains(s.Facts, fact) }
 
 // setting is the value of a setting, or "".
 func (s Subject) setting(name string) string {

@@ -23,7 +23,7 @@ func backOff(w *world, broken breaks) judge {
 				continue
 			}
 			// mutant: a group that has failed may be tried again at once
-			if gap := p.at.at - q.failed.at; q.failed.is() && q.failed.at > w.programs.started.at && gap < least {
+			if gap := p.at.at - q.failed.at; q.failed.isSet() && q.failed.at > w.programs.started.at && gap < least {
 				broken(fmt.Sprintf("%s is tried again %s after it failed: %s", p.group, gap.Round(time.Second), q.why), q.at.seq,
 					q.failed.seq, p.at.seq)
 			}
@@ -39,10 +39,10 @@ func noDemotion(w *world, broken breaks) judge {
 	return judge{see: func(r *history.Record) {
 		switch {
 		case r.Source == history.API && r.Actor == w.Actor && r.Detail.Text("subresource") == "scale" && r.Code == 409:
-			conflict, group = at(r), r.Object.Name
+			conflict, group = momentOf(r), r.Object.Name
 		case r.Source == history.API && r.Actor == w.Actor && r.Detail.Text("subresource") == "scale" && r.Code < 400 && r.Object.Name == group:
 			conflict = moment{}
-		case r.Source == history.Logged && r.Verb == "plan" && conflict.is():
+		case r.Source == history.Logged && r.Verb == "plan" && conflict.isSet():
 			if p := w.plans[len(w.plans)-1]; p.group != group && w.now-conflict.at < 5*time.Minute {
 				broken(fmt.Sprintf("after a conflict about %s it turns to %s", group, p.group), conflict.seq, p.at.seq)
 			}
@@ -57,7 +57,7 @@ func failOver(w *world, broken breaks) judge {
 	// failing reports whether a group may be in its own back-off at a time.
 	failing := func(group string, when time.Duration) bool {
 		return slices.ContainsFunc(w.plans, func(q *plan) bool {
-			return q.group == group && q.failed.is() && q.failed.at <= when && q.failed.at+rests > when
+			return q.group == group && q.failed.isSet() && q.failed.at <= when && q.failed.at+rests > when
 		})
 	}
 	types := map[string]string{}
@@ -70,17 +70,17 @@ func failOver(w *world, broken breaks) judge {
 	}
 	return judge{end: func() {
 		for n, q := range w.plans {
-			if !q.failed.is() || q.refused || q.failed.at+soon > w.now {
+			if !q.failed.isSet() || q.refused || q.failed.at+soon > w.now {
 				continue
 			}
 			for _, pod := range q.pods {
 				p := w.pods[pod]
-				if p == nil || p.bound.is() && p.bound.at < q.failed.at+soon || p.evicted.is() && p.evicted.at < q.failed.at+soon {
+				if p == nil || p.bound.isSet() && p.bound.at < q.failed.at+soon || p.evicted.isSet() && p.evicted.at < q.failed.at+soon {
 					continue
 				}
 				var next *plan
 				for _, later := range w.plans[n+1:] {
-					if later.has(pod) && later.group != q.group {
+					if later.hasPod(pod) && later.group != q.group {
 						next = later
 						break
 					}
@@ -120,7 +120,7 @@ func isolation(w *world, broken breaks) judge {
 		case r.Source == history.Logged && r.Verb == "error" &&
 			slices.ContainsFunc(stops, func(stop string) bool { return strings.Contains(r.Detail.Text("message"), stop) }):
 			if wrong = true; stopped == 0 {
-				first = at(r)
+				first = momentOf(r)
 			}
 		case r.Source == history.Logged && r.Verb == "loop":
 			if !wrong || len(wide) > 0 {
@@ -140,19 +140,19 @@ func replaced(w *world, broken breaks) judge {
 	return judge{end: func() {
 		for _, name := range slices.Sorted(maps.Keys(w.pods)) {
 			p := w.pods[name]
-			if p.daemon || p.bound.is() || p.evicted.is() || !p.created.is() {
+			if p.daemon || p.bound.isSet() || p.evicted.isSet() || !p.created.isSet() {
 				continue
 			}
 			for n, q := range slices.Backward(w.plans) {
-				if !q.has(name) {
+				if !q.hasPod(name) {
 					continue
 				}
 				for _, i := range q.instances {
 					lost := i.failed
-					if i.gone.is() && slices.Contains(i.faults, "vanishes") {
+					if i.gone.isSet() && slices.Contains(i.faults, "vanishes") {
 						lost = i.gone
 					}
-					if lost.is() && w.quiet(lost.at, w.provision()+2*time.Minute) && n == len(w.plans)-1 {
+					if lost.isSet() && w.quiet(lost.at, w.provision()+2*time.Minute) && n == len(w.plans)-1 {
 						broken(fmt.Sprintf("%s was lost, and no other is launched for %s", i.name, name), q.at.seq, lost.seq)
 					}
 				}

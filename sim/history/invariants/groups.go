@@ -96,8 +96,8 @@ func bounds(w *world, broken breaks) judge {
 				size := w.sizes[group]
 				// mutant: a group beyond its maximum may stay there
 				if size > l.high && l.high >= 0 || enforced && size < l.low && !full() {
-					if !outside[group].is() {
-						outside[group] = at(r)
+					if !outside[group].isSet() {
+						outside[group] = momentOf(r)
 					}
 				} else {
 					delete(outside, group)
@@ -149,7 +149,7 @@ func limitsKept(w *world, broken breaks) judge {
 		}
 		count := 0
 		for _, i := range w.instances {
-			if !i.deleting.is() {
+			if !i.deleting.isSet() {
 				count++
 			}
 		}
@@ -162,7 +162,7 @@ func limitsKept(w *world, broken breaks) judge {
 
 // pauseRespected: a group that people have paused is theirs.
 func pauseRespected(w *world, broken breaks) judge {
-	if !w.is(LeavesPaused) {
+	if !w.hasFact(LeavesPaused) {
 		return judge{}
 	}
 	m := removalsOf(w)
@@ -171,10 +171,10 @@ func pauseRespected(w *world, broken breaks) judge {
 	return judge{see: func(r *history.Record) {
 		if r.Source == history.Step && r.Verb == "passed" {
 			if s := is.FindStringSubmatch(r.Detail.Text("text")); s != nil {
-				paused[s[1]] = at(r)
+				paused[s[1]] = momentOf(r)
 			}
 		}
-		if since := paused[r.Object.Name]; m.scales(r) && since.is() {
+		if since := paused[r.Object.Name]; m.scales(r) && since.isSet() {
 			broken(r.Object.Name+" is scaled, and it is paused", since.seq, r.Seq)
 		}
 	}}

@@ -32,8 +32,8 @@ func targetHonesty(w *world, broken breaks) judge {
 			case r.Source == history.API && r.Actor == w.Actor && r.Code < 400 && r.Detail.Text("reason") == "ScaleUpTimedOut":
 				if g := failedGroup.FindStringSubmatch(r.Detail.Text("message") + " "); g != nil && w.short(lastPart(g[1])) {
 					group := lastPart(g[1])
-					if less, is := reverted[group]; !owed[group].is() && (!is || less < w.loop) { // not in the same loop
-						owed[group] = at(r)
+					if less, is := reverted[group]; !owed[group].isSet() && (!is || less < w.loop) { // not in the same loop
+						owed[group] = momentOf(r)
 					}
 				}
 			}
@@ -83,8 +83,8 @@ func truthfulSuccess(w *world, broken breaks) judge {
 			return
 		}
 		message := r.Detail.Text("message")
-		if s := sizeSet.FindStringSubmatch(message); s != nil && w.is(CallsCreate) {
-			if p := w.planFor(lastPart(s[1])); p != nil && p.failed.is() && len(p.instances) == 0 {
+		if s := sizeSet.FindStringSubmatch(message); s != nil && w.hasFact(CallsCreate) {
+			if p := w.planFor(lastPart(s[1])); p != nil && p.failed.isSet() && len(p.instances) == 0 {
 				broken(fmt.Sprintf("%q, and no instance was created: %s", message, p.why), p.at.seq, p.failed.seq, r.Seq)
 			}
 		}
@@ -101,7 +101,7 @@ func truthfulSuccess(w *world, broken breaks) judge {
 					name = id
 				}
 			}
-			if i := w.instances[name]; i != nil && !asked[name] && !i.deleting.is() {
+			if i := w.instances[name]; i != nil && !asked[name] && !i.deleting.isSet() {
 				broken(fmt.Sprintf("%q, and no call asked for its deletion", message), i.created.seq, r.Seq)
 			}
 		}

@@ -20,7 +20,7 @@ var doomed = []string{
 // healthy reports whether an instance runs, or will.
 func (i *instance) healthy() bool {
 	// mutant: an instance that no fault spares is one that runs
-	return !i.failed.is() && !slices.ContainsFunc(i.faults, func(effect string) bool { return slices.Contains(doomed, effect) })
+	return !i.failed.isSet() && !slices.ContainsFunc(i.faults, func(effect string) bool { return slices.Contains(doomed, effect) })
 }
 
 // removals says which calls of Cluster Autoscaler ask for the deletion of an instance. A
@@ -65,10 +65,10 @@ func patience(w *world, broken breaks) judge {
 	return judge{see: func(r *history.Record) {
 		for _, name := range m.asked(r) {
 			i := w.instances[name]
-			if i == nil || i.group == "" || !i.created.is() || !i.healthy() || i.deleting.is() && i.deleting.at < r.Virtual-time.Second {
+			if i == nil || i.group == "" || !i.created.isSet() || !i.healthy() || i.deleting.isSet() && i.deleting.at < r.Virtual-time.Second {
 				continue
 			}
-			if n := w.nodes[name]; n != nil && n.registered.is() {
+			if n := w.nodes[name]; n != nil && n.registered.isSet() {
 				continue
 			}
 			// mutant: a launch of an instance need not be waited for
@@ -85,11 +85,11 @@ func noLeak(w *world, broken breaks) judge {
 	return judge{end: func() {
 		for _, name := range slices.Sorted(maps.Keys(w.instances)) {
 			i := w.instances[name]
-			if i.group == "" || i.deleting.is() || !i.created.is() || w.joined(i) != nil {
+			if i.group == "" || i.deleting.isSet() || !i.created.isSet() || w.joined(i) != nil {
 				continue
 			}
 			since := max(i.created.at, w.programs.started.at)
-			if n := w.nodes[name]; n != nil && n.deleted.is() {
+			if n := w.nodes[name]; n != nil && n.deleted.isSet() {
 				since = max(since, n.deleted.at)
 			}
 			if w.alive() && w.now-since >= w.provision()+5*time.Minute && !w.refused() {
@@ -106,11 +106,11 @@ func drainedFirst(w *world, broken breaks) judge {
 	return judge{see: func(r *history.Record) {
 		for _, name := range m.asked(r) {
 			i, n := w.instances[name], w.nodes[name]
-			if i == nil || i.deleting.is() && i.deleting.at < r.Virtual-time.Second || n == nil || n.deleted.is() || !n.ready {
+			if i == nil || i.deleting.isSet() && i.deleting.at < r.Virtual-time.Second || n == nil || n.deleted.isSet() || !n.ready {
 				continue
 			}
 			for _, pod := range slices.Sorted(maps.Keys(w.pods)) {
-				if p := w.pods[pod]; p.node == name && !p.daemon && !p.evicted.is() && r.Virtual-p.bound.at > time.Second {
+				if p := w.pods[pod]; p.node == name && !p.daemon && !p.evicted.isSet() && r.Virtual-p.bound.at > time.Second {
 					broken(fmt.Sprintf("%s is deleted with the pod %s on it", name, pod), p.bound.seq, r.Seq)
 				}
 			}
@@ -124,7 +124,7 @@ func rightVictim(w *world, broken breaks) judge {
 	wanted := map[string]moment{} // by the name of the machine
 	return judge{see: func(r *history.Record) {
 		for _, name := range m.asked(r) {
-			wanted[name] = at(r)
+			wanted[name] = momentOf(r)
 		}
 		if r.Source != history.API || r.Verb != "delete" || r.Object.Resource != "machines" || r.Code >= 400 || r.Actor == history.People {
 			return

@@ -38,8 +38,8 @@ type judge struct {
 	end func()
 }
 
-// About reports whether the invariant is about the subject.
-func (i *Invariant) About(s Subject) bool { return slices.ContainsFunc(i.Of, s.is) }
+// AppliesTo reports whether the invariant is about the subject.
+func (i *Invariant) AppliesTo(s Subject) bool { return slices.ContainsFunc(i.Of, s.hasFact) }
 
 // All are the invariants, in the order of their names.
 func All() []Invariant { return all }
@@ -83,7 +83,7 @@ func Judge(records iter.Seq[history.Record], subject Subject) (broken []Broken) 
 	}
 	var judges []running
 	for i := range all {
-		if !all[i].About(subject) {
+		if !all[i].AppliesTo(subject) {
 			continue
 		}
 		found := &Broken{Name: all[i].Name}

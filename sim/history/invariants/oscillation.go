@@ -11,7 +11,7 @@ import (
 // was meant for one of this owner's.
 func (w *world) othersBound(owner string, since moment) bool {
 	for _, p := range w.pods {
-		if p.bound.is() && p.bound.at >= since.at && p.owner != owner && !p.daemon {
+		if p.bound.isSet() && p.bound.at >= since.at && p.owner != owner && !p.daemon {
 			return true
 		}
 	}
@@ -20,7 +20,7 @@ func (w *world) othersBound(owner string, since moment) bool {
 
 // noOscillation: a node is not taken away whose pods another one has to be bought for.
 func noOscillation(w *world, broken breaks) judge {
-	if w.is(MakesClaims) {
+	if w.hasFact(MakesClaims) {
 		return boughtForHeld(w, broken)
 	}
 	const soon = 10 * time.Minute
@@ -30,7 +30,7 @@ func noOscillation(w *world, broken breaks) judge {
 	// lost reports whether an instance that the target did not ask to delete has gone since, on which there may have been room.
 	lost := func(since time.Duration) bool {
 		for name, i := range w.instances {
-			if i.group != "" && !asked[name] && i.deleting.is() && i.deleting.at >= since {
+			if i.group != "" && !asked[name] && i.deleting.isSet() && i.deleting.at >= since {
 				return true
 			}
 		}
@@ -46,7 +46,7 @@ func noOscillation(w *world, broken breaks) judge {
 				owner := r.Object.Namespace + "/" + p.owner
 				switch all := owed[owner]; {
 				case r.Detail.Text("subresource") == "eviction" && r.Actor == w.Actor:
-					owed[owner] = append(all, at(r))
+					owed[owner] = append(all, momentOf(r))
 				case r.Detail.Text("subresource") == "" && len(all) > 0:
 					successors[name], owed[owner] = all[0], all[1:]
 				}
@@ -57,7 +57,7 @@ func noOscillation(w *world, broken breaks) judge {
 		}
 		plan := w.plans[len(w.plans)-1]
 		for _, name := range plan.pods {
-			if e := successors[name]; e.is() && r.Virtual-e.at < soon && !w.othersBound(w.pods[name].owner, e) && !lost(e.at-drains) {
+			if e := successors[name]; e.isSet() && r.Virtual-e.at < soon && !w.othersBound(w.pods[name].owner, e) && !lost(e.at-drains) {
 				broken(fmt.Sprintf("an instance is launched for %s, of which one pod was evicted %s ago", w.pods[name].owner,
 					(r.Virtual-e.at).Round(time.Second)), e.seq, plan.at.seq)
 			}

@@ -34,9 +34,9 @@ type plan struct {
 	instances []*instance
 }
 
-// gets reports whether the instance is the plan's, which follows from how many it is for: what comes
+// includes reports whether the instance is the plan's, which follows from how many it is for: what comes
 // after those was created by the cloud itself, or for another client.
-func (p *plan) gets(i *instance) bool {
+func (p *plan) includes(i *instance) bool {
 	if p == nil || i == nil {
 		return false
 	}
@@ -46,8 +46,8 @@ func (p *plan) gets(i *instance) bool {
 	return slices.Contains(p.instances, i)
 }
 
-// has reports whether the plan is for the pod.
-func (p *plan) has(pod string) bool { return slices.Contains(p.pods, pod) }
+// hasPod reports whether the plan is for the pod.
+func (p *plan) hasPod(pod string) bool { return slices.Contains(p.pods, pod) }
 
 var failedGroup = regexp.MustCompile(`^(?:Scale-up failed for group|Failed adding \d+ nodes to group|Nodes added to group) (\S+?):? `)
 
@@ -55,7 +55,7 @@ var failedGroup = regexp.MustCompile(`^(?:Scale-up failed for group|Failed addin
 func (w *world) seePlan(r *history.Record) {
 	switch {
 	case r.Source == history.Logged && r.Verb == "plan" && r.Actor == w.Actor:
-		p := &plan{at: at(r), group: lastPart(r.Object.Name), from: int(number(r, "from")), to: int(number(r, "to"))}
+		p := &plan{at: momentOf(r), group: lastPart(r.Object.Name), from: int(number(r, "from")), to: int(number(r, "to"))}
 		for _, pod := range strings.Split(r.Detail.Text("Pods"), ", ") {
 			if strings.Contains(pod, "/") {
 				p.pods = append(p.pods, pod)
@@ -66,15 +66,15 @@ func (w *world) seePlan(r *history.Record) {
 		p.capped = len(p.pods) > p.to-p.from && (most == fmt.Sprintf("%d at most", p.to) || err == nil && atOnce < len(p.pods))
 		w.plans = append(w.plans, p)
 		for _, pod := range p.pods {
-			if q := w.before(p, pod); q != nil && w.misledSince(q.at) {
+			if q := w.previousPlan(p, pod); q != nil && w.misledSince(q.at) {
 				p.misled, q.misled = true, true
 			}
 		}
 	case r.Source == history.Cloud && r.Verb == "created" && r.Actor != w.Actor:
-		w.planFor(r.Detail.Text("group")).gets(w.instances[r.Object.Name])
+		w.planFor(r.Detail.Text("group")).includes(w.instances[r.Object.Name])
 	case r.Source == history.Cloud && r.Verb == "failed":
 		p, i := w.planFor(r.Detail.Text("group")), w.instances[r.Object.Name]
-		if p.gets(i) {
+		if p.includes(i) {
 			w.fails(p.group, "an instance failed", r)
 		}
 	case r.Actor == w.Actor && r.Code >= 400 && r.Source == history.Cloud && (r.Verb == "POST /servers" || r.Verb == "NodeGroupIncreaseSize"):
@@ -111,16 +111,16 @@ func (w *world) planFor(group string) *plan {
 }
 
 func (w *world) fails(group, why string, r *history.Record) {
-	if p := w.planFor(group); p != nil && !p.failed.is() {
-		p.failed, p.why, p.refused = at(r), why, w.refused()
+	if p := w.planFor(group); p != nil && !p.failed.isSet() {
+		p.failed, p.why, p.refused = momentOf(r), why, w.refused()
 	}
 }
 
-// before is the latest plan for the pod before p, if the pod is the same since, and it is known
+// previousPlan is the latest plan for the pod before p, if the pod is the same since, and it is known
 // that it was to have a place.
-func (w *world) before(p *plan, pod string) *plan {
+func (w *world) previousPlan(p *plan, pod string) *plan {
 	for _, q := range slices.Backward(w.plans) {
-		if q != p && q.at.seq < p.at.seq && q.has(pod) {
+		if q != p && q.at.seq < p.at.seq && q.hasPod(pod) {
 			// mutant: a plan at its group's maximum scales up for all its pods
 			if at := w.pods[pod]; q.capped || at != nil && at.created.at > q.at.at {
 				return nil

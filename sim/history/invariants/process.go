@@ -37,7 +37,7 @@ func boundedLoop(w *world, broken breaks) judge {
 	limit := w.lasts("--max-inactivity", 10*time.Minute)
 	var last moment
 	late := func() {
-		if gap := w.now - last.at; last.is() && gap >= limit {
+		if gap := w.now - last.at; last.isSet() && gap >= limit {
 			broken(fmt.Sprintf("no loop began for %s", gap.Round(time.Second)), last.seq)
 		}
 	}
@@ -46,9 +46,9 @@ func boundedLoop(w *world, broken breaks) judge {
 			switch {
 			case r.Source == history.Logged && r.Verb == "loop":
 				late()
-				last = at(r)
+				last = momentOf(r)
 			case r.Source == history.Harness && r.Verb == history.Started && r.Actor == w.Actor:
-				last = at(r)
+				last = momentOf(r)
 			case !w.alive():
 				last = moment{}
 			}

@@ -11,9 +11,9 @@ import (
 	"nodestorm/sim/history"
 )
 
-// again judges every plan that is for a pod for which something was bought already. It
+// judgeRepeats judges every plan that is for a pod for which something was bought already. It
 // passes on what was, and that it is still on its way.
-func again(w *world, judge func(p, before *plan, pod string, bought *instance)) func(*history.Record) {
+func judgeRepeats(w *world, judge func(p, before *plan, pod string, bought *instance)) func(*history.Record) {
 	return func(r *history.Record) {
 		if r.Source != history.Logged || r.Verb != "plan" || len(w.plans) == 0 {
 			return
@@ -24,7 +24,7 @@ func again(w *world, judge func(p, before *plan, pod string, bought *instance)) 
 			return
 		}
 		for _, pod := range p.pods {
-			if q := w.before(p, pod); q != nil && w.pods[pod] != nil {
+			if q := w.previousPlan(p, pod); q != nil && w.pods[pod] != nil {
 				judge(p, q, pod, q.instances[0])
 			}
 		}
@@ -37,7 +37,7 @@ func (w *world) maySchedule(i *instance) bool {
 		return false
 	}
 	// mutant: what failed counts as on its way
-	return i.group != "" && i.healthy() && !i.deleting.is() && i.created.is() && w.now-i.created.at < w.provision()
+	return i.group != "" && i.healthy() && !i.deleting.isSet() && i.created.isSet() && w.now-i.created.at < w.provision()
 }
 
 // unclaimed are instances of a group that are on their way and another client asked for.
@@ -59,11 +59,11 @@ func (w *world) unclaimed(group string) (found []*instance) {
 func (w *world) allBoughtFor(latest *plan) bool {
 	waiting, kinds, groups, bought := 0, map[string]bool{}, map[string]bool{}, map[*instance]bool{}
 	for name, p := range w.pods {
-		if !slices.Contains(latest.pods, name) && (!p.unschedulable.is() || p.bound.is() || p.daemon || p.evicted.is()) {
+		if !slices.Contains(latest.pods, name) && (!p.unschedulable.isSet() || p.bound.isSet() || p.daemon || p.evicted.isSet()) {
 			continue
 		}
-		q := w.before(latest, name)
-		if q == nil || q.failed.is() || len(q.instances) == 0 ||
+		q := w.previousPlan(latest, name)
+		if q == nil || q.failed.isSet() || len(q.instances) == 0 ||
 			slices.ContainsFunc(q.instances, func(i *instance) bool { return !w.maySchedule(i) }) {
 			return false
 		}
@@ -96,7 +96,7 @@ func (w *world) openPlaces(p *plan) (n int) {
 // overtaken reports whether a pod that the plan was not for came to one of its instances.
 func (w *world) overtaken(p *plan) bool {
 	for _, pod := range w.pods {
-		if !pod.daemon && pod.bound.is() && !p.has(pod.name) &&
+		if !pod.daemon && pod.bound.isSet() && !p.hasPod(pod.name) &&
 			slices.ContainsFunc(p.instances, func(i *instance) bool { return i.name == pod.node }) {
 			return true
 		}
@@ -107,10 +107,10 @@ func (w *world) overtaken(p *plan) bool {
 // noOvershoot: what is bought for a pod is waited for; and of what is bought together,
 // nothing is left over.
 func noOvershoot(w *world, broken breaks) judge {
-	if w.is(MakesClaims) {
+	if w.hasFact(MakesClaims) {
 		return claimTwice(w, broken, false)
 	}
-	twice := again(w, func(p, q *plan, pod string, i *instance) {
+	twice := judgeRepeats(w, func(p, q *plan, pod string, i *instance) {
 		if w.joined(i) == nil && w.programs.started.at <= q.at.at {
 			broken(fmt.Sprintf("another instance is launched for %s while %s is on its way", pod, i.name), q.at.seq, i.created.seq, p.at.seq)
 		}
@@ -150,14 +150,14 @@ func (w *world) leftOver(p *plan, hosts map[string]bool) *instance {
 	var last time.Duration
 	for _, pod := range p.pods {
 		at := w.pods[pod]
-		if at == nil || !at.bound.is() || at.bound.at < p.at.at || at.evicted.is() || at.deleted.is() {
+		if at == nil || !at.bound.isSet() || at.bound.at < p.at.at || at.evicted.isSet() || at.deleted.isSet() {
 			return nil
 		}
 		last = max(last, at.bound.at)
 	}
 	for _, other := range w.pods {
 		for _, went := range []moment{other.evicted, other.deleted} {
-			if other.node != "" && went.is() && went.at > p.at.at && went.at <= last {
+			if other.node != "" && went.isSet() && went.at > p.at.at && went.at <= last {
 				return nil
 			}
 		}
@@ -180,7 +180,7 @@ func (w *world) leftOver(p *plan, hosts map[string]bool) *instance {
 
 // restartIdempotence: what was bought before a restart is waited for as well.
 func restartIdempotence(w *world, broken breaks) judge {
-	return judge{see: again(w, func(p, q *plan, pod string, i *instance) {
+	return judge{see: judgeRepeats(w, func(p, q *plan, pod string, i *instance) {
 		if w.programs.started.at > q.at.at {
 			broken(fmt.Sprintf("another instance is launched for %s after a restart, while %s is on its way", pod, i.name), q.at.seq,
 				i.created.seq, w.programs.started.seq, p.at.seq)
@@ -190,10 +190,10 @@ func restartIdempotence(w *world, broken breaks) judge {
 
 // startupDiscipline: a Node that is not ready for pods yet counts as one on its way.
 func startupDiscipline(w *world, broken breaks) judge {
-	if w.is(MakesClaims) {
+	if w.hasFact(MakesClaims) {
 		return claimTwice(w, broken, true)
 	}
-	return judge{see: again(w, func(p, q *plan, pod string, i *instance) {
+	return judge{see: judgeRepeats(w, func(p, q *plan, pod string, i *instance) {
 		if n := w.joined(i); n != nil && (!n.ready || n.starts()) && w.programs.started.at <= q.at.at {
 			broken(fmt.Sprintf("another instance is launched for %s while %s starts, with the taints %s", pod, i.name,
 				strings.Join(slices.Sorted(maps.Keys(n.taints)), ", ")), q.at.seq, n.registered.seq, p.at.seq)

@@ -44,7 +44,7 @@ func taintHygiene(w *world, broken breaks) judge {
 			for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
 				n := w.nodes[name]
 				// mutant: a Node without a machine is to be unmarked
-				if i := w.instances[name]; n.deleted.is() || i != nil && i.gone.is() {
+				if i := w.instances[name]; n.deleted.isSet() || i != nil && i.gone.isSet() {
 					continue // of a machine that is gone, its Node is another's to remove
 				}
 				if since, marked := n.taints[toBeDeleted]; marked {
@@ -84,7 +84,7 @@ const drains = 20 * time.Minute
 func (w *world) light(n *node) bool {
 	taken := 0.0
 	for _, p := range w.pods {
-		if p.node == n.name && !p.evicted.is() && !p.deleted.is() {
+		if p.node == n.name && !p.evicted.isSet() && !p.deleted.isSet() {
 			if p.cpu < 0 {
 				return false
 			}
@@ -98,7 +98,7 @@ func (w *world) light(n *node) bool {
 // are on every node.
 func (w *world) busy(n *node) bool {
 	for _, p := range w.pods {
-		if p.node == n.name && !p.daemon && !p.evicted.is() && !p.deleted.is() {
+		if p.node == n.name && !p.daemon && !p.evicted.isSet() && !p.deleted.isSet() {
 			return true
 		}
 	}

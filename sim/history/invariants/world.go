@@ -53,9 +53,9 @@ type moment struct {
 	seq uint64
 }
 
-func (m moment) is() bool { return m.seq != 0 }
+func (m moment) isSet() bool { return m.seq != 0 }
 
-func at(r *history.Record) moment { return moment{r.Virtual, r.Seq} }
+func momentOf(r *history.Record) moment { return moment{r.Virtual, r.Seq} }
 
 // node is a Node of the API.
 type node struct {
@@ -144,7 +144,7 @@ func (w *world) seeCloud(r *history.Record) {
 		if id := number(r, "id"); id >= 0 {
 			i.id = strconv.Itoa(int(id))
 		}
-		if i.created = at(r); r.Verb != "created" {
+		if i.created = momentOf(r); r.Verb != "created" {
 			i.created = moment{}
 		}
 		w.instances[i.name] = i
@@ -154,15 +154,15 @@ func (w *world) seeCloud(r *history.Record) {
 	case "running":
 		i.failed = moment{}
 	case "deleting", "deleted":
-		if !i.deleting.is() {
-			i.deleting = at(r)
+		if !i.deleting.isSet() {
+			i.deleting = momentOf(r)
 			w.sizes[i.group]--
 		}
 		if r.Verb == "deleted" {
-			i.gone = at(r)
+			i.gone = momentOf(r)
 		}
 	case "failed", "off":
-		i.failed = at(r)
+		i.failed = momentOf(r)
 	}
 }
 
@@ -179,10 +179,10 @@ func (w *world) seeFault(r *history.Record) {
 		w.act = r.Virtual
 		if slices.Contains([]string{"stale", "partial", "missing"}, r.Detail.Text("effect")) { // they match only what they change
 			// mutant: a list of servers that is wrong misleads no judge
-			w.misled = at(r)
+			w.misled = momentOf(r)
 		}
 		if r.Actor == w.Actor && slices.Contains([]string{"freeze", "stale list"}, r.Detail.Text("effect")) {
-			w.deaf = at(r)
+			w.deaf = momentOf(r)
 		}
 		if i := w.instances[r.Object.Name]; i != nil && r.Verb == history.Effective {
 			i.faults = append(i.faults, r.Detail.Text("effect"))
@@ -196,18 +196,18 @@ func (w *world) seeProgram(r *history.Record) {
 	}
 	switch r.Verb {
 	case history.Died:
-		if !w.programs.died.is() {
-			w.programs.died = at(r)
+		if !w.programs.died.isSet() {
+			w.programs.died = momentOf(r)
 		}
 	case history.Killed, history.Stopped:
 		w.programs.stopped = true
 	case history.Started:
-		w.programs.stopped, w.programs.started, w.loops = false, at(r), 0
+		w.programs.stopped, w.programs.started, w.loops = false, momentOf(r), 0
 	}
 }
 
 // alive reports whether the target runs, as far as is known.
-func (w *world) alive() bool { return !w.programs.died.is() && !w.programs.stopped }
+func (w *world) alive() bool { return !w.programs.died.isSet() && !w.programs.stopped }
 
 // refused reports whether a fault is armed that may keep the cloud from what it is asked.
 func (w *world) refused() bool {
@@ -225,7 +225,7 @@ func (w *world) refused() bool {
 func (w *world) misledSince(then moment) bool {
 	// mutant: a list that was wrong once excuses all that is launched
 	// mutant: a wrong list excuses clouds that do not go by it
-	return w.deaf.seq > then.seq || w.is(CountsServers) && w.misled.seq > then.seq
+	return w.deaf.seq > then.seq || w.hasFact(CountsServers) && w.misled.seq > then.seq
 }
 
 func (w *world) seeNode(r *history.Record) {
@@ -235,8 +235,8 @@ func (w *world) seeNode(r *history.Record) {
 	case r.Object.Resource == "nodes" && (r.Verb == "notready" || r.Verb == "shutdown"):
 		w.node(r).ready = false
 	case r.Object.Resource == "pods" && r.Verb == "terminated":
-		if p := w.pod(r); !p.evicted.is() { // a Job's has done its work: it is on no Node any more
-			p.evicted, p.deleted = at(r), at(r)
+		if p := w.pod(r); !p.evicted.isSet() { // a Job's has done its work: it is on no Node any more
+			p.evicted, p.deleted = momentOf(r), momentOf(r)
 		}
 	}
 }
@@ -262,7 +262,7 @@ func (w *world) seeAPINode(r *history.Record) {
 	}
 	n := w.node(r)
 	if r.Verb == "create" {
-		*n = node{name: n.name, registered: at(r), taints: map[string]moment{}, cpu: number(r, "cpu")}
+		*n = node{name: n.name, registered: momentOf(r), taints: map[string]moment{}, cpu: number(r, "cpu")}
 	}
 	if id := r.Detail.Text("providerID"); id != "" {
 		n.providerID = id
@@ -276,12 +276,12 @@ func (w *world) seeAPINode(r *history.Record) {
 		}
 		for _, key := range keys {
 			if _, had := n.taints[key]; !had {
-				n.taints[key] = at(r)
+				n.taints[key] = momentOf(r)
 			}
 		}
 	}
 	if r.Verb == "delete" {
-		n.deleted = at(r)
+		n.deleted = momentOf(r)
 	}
 }
 
@@ -297,14 +297,14 @@ func (w *world) node(r *history.Record) *node {
 
 // joined is the Node of an instance that is there.
 func (w *world) joined(i *instance) *node {
-	if n := w.nodes[i.name]; n != nil && n.registered.is() && !n.deleted.is() {
+	if n := w.nodes[i.name]; n != nil && n.registered.isSet() && !n.deleted.isSet() {
 		return n
 	}
 	return nil
 }
 
 // cordoned reports whether nothing more is to come to the node.
-func (n *node) cordoned() bool { return n.taints["node.kubernetes.io/unschedulable"].is() }
+func (n *node) cordoned() bool { return n.taints["node.kubernetes.io/unschedulable"].isSet() }
 
 // taintKeys are the keys of the taints that a record of a Node has.
 func taintKeys(r *history.Record) (keys []string) {
@@ -333,20 +333,20 @@ func (w *world) seePod(r *history.Record) {
 	p := w.pod(r)
 	switch sub := r.Detail.Text("subresource"); {
 	case r.Verb == "create" && sub == "":
-		*p = pod{name: p.name, cpu: number(r, "cpu"), created: at(r), owner: r.Detail.Text("owner"),
+		*p = pod{name: p.name, cpu: number(r, "cpu"), created: momentOf(r), owner: r.Detail.Text("owner"),
 			daemon: strings.HasPrefix(r.Detail.Text("owner"), "DaemonSet/")}
 	case sub == "binding":
-		p.node, p.bound, p.unschedulable = r.Detail.Text("node"), at(r), moment{}
+		p.node, p.bound, p.unschedulable = r.Detail.Text("node"), momentOf(r), moment{}
 	case sub == "eviction":
-		p.evicted = at(r)
-	case r.Verb == "patch" && r.Detail.Text("reason") == "Unschedulable" && !p.unschedulable.is():
-		p.unschedulable = at(r)
+		p.evicted = momentOf(r)
+	case r.Verb == "patch" && r.Detail.Text("reason") == "Unschedulable" && !p.unschedulable.isSet():
+		p.unschedulable = momentOf(r)
 	case r.Verb == "delete":
-		if !p.evicted.is() {
-			p.evicted = at(r)
+		if !p.evicted.isSet() {
+			p.evicted = momentOf(r)
 		}
 		if number(r, "gracePeriodSeconds") == 0 {
-			p.deleted = at(r)
+			p.deleted = momentOf(r)
 		}
 	}
 }

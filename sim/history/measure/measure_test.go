@@ -153,14 +153,14 @@ nodesRemoved absent: there has been no instance, and no Node with a provider ID`
 	} {
 		m := NewMeter()
 		if test.from > 0 {
-			m.Take(test.records[0])
-			m.From(test.from)
+			m.Add(test.records[0])
+			m.StartAt(test.from)
 			test.records = test.records[1:]
 		}
 		for _, r := range test.records {
-			m.Take(r)
+			m.Add(r)
 		}
-		same(t, name, measured(m.Until(m.Last()), money...), test.want)
+		same(t, name, measured(m.ValuesAt(m.Last()), money...), test.want)
 	}
 }
 
@@ -169,9 +169,9 @@ func TestAssumed(t *testing.T) {
 	m := NewMeter()
 	m.Assume(2, "EUR")
 	for _, r := range []history.Record{created(0, "a", "x", 1, "EUR"), created(0, "b", "y", 0, ""), end(3600)} {
-		m.Take(r)
+		m.Add(r)
 	}
-	same(t, "cost", measured(m.Until(m.Last()), Cost), "cost 3 EUR x=1 y=2")
+	same(t, "cost", measured(m.ValuesAt(m.Last()), Cost), "cost 3 EUR x=1 y=2")
 	hours, cost, currency := m.Bill(m.Last())
 	same(t, "bill", fmt.Sprintln(hours, cost, currency), "[{0s 0} {1h0m0s 2}] [{0s 0} {1h0m0s 3}] EUR\n")
 }
@@ -182,7 +182,7 @@ func TestWaits(t *testing.T) {
 		records = append(records, pending(0, fmt.Sprint("p", i), "ReplicaSet/web-1", 0), bound(float64(i+1), fmt.Sprint("p", i), "n"))
 	}
 	all := []string{PodWaitTotal, PodWaitP50, PodWaitP95, PodWaitP99, PodWaitMax, PodsWaiting, FirstPodBound, LastPodBound}
-	same(t, "a hundred", measured(Of(slices.Values(append(records, end(200)))), all...), `podWaitTotal 5050 s ReplicaSet=5050
+	same(t, "a hundred", measured(OfRun(slices.Values(append(records, end(200)))), all...), `podWaitTotal 5050 s ReplicaSet=5050
 podWaitP50 50 s ReplicaSet=50
 podWaitP95 95 s ReplicaSet=95
 podWaitP99 99 s ReplicaSet=99
@@ -199,7 +199,7 @@ lastPodBound 100 s`)
 		pending(20, "web", "", 0), // still there at the end
 		pending(20, "left", "", 0), rec(25, history.API, "delete", "pods/left", "kubectl", 200, nil), end(50),
 	}
-	same(t, "few", measured(Of(slices.Values(few)), all...), `podWaitTotal 39 s Job=4 none=35
+	same(t, "few", measured(OfRun(slices.Values(few)), all...), `podWaitTotal 39 s Job=4 none=35
 podWaitP50 5 s Job=4 none=5
 podWaitP95 30 s Job=4 none=30
 podWaitP99 30 s Job=4 none=30
@@ -209,15 +209,15 @@ firstPodBound 4 s
 lastPodBound 4 s`)
 
 	m := NewMeter() // from 12 s on, the Job's waits two seconds more
-	m.Take(few[2])
-	m.From(12 * time.Second)
+	m.Add(few[2])
+	m.StartAt(12 * time.Second)
 	for _, r := range few[3:] {
-		m.Take(r)
+		m.Add(r)
 	}
-	same(t, "since then", measured(m.Until(30*time.Second), PodWaitTotal, PodsWaiting, FirstPodBound), `podWaitTotal 17 s Job=2 none=15
+	same(t, "since then", measured(m.ValuesAt(30*time.Second), PodWaitTotal, PodsWaiting, FirstPodBound), `podWaitTotal 17 s Job=2 none=15
 podsWaiting 1 count none=1
 firstPodBound 2 s`)
-	same(t, "nothing", measured(Of(slices.Values([]history.Record{daemon, end(9)})), PodWaitMax, LastPodBound),
+	same(t, "nothing", measured(OfRun(slices.Values([]history.Record{daemon, end(9)})), PodWaitMax, LastPodBound),
 		"podWaitMax absent: no pod waited for a place\nlastPodBound absent: no pod waited for a place")
 }
 
@@ -232,22 +232,22 @@ func TestRoom(t *testing.T) {
 		pending(40, "q", "", 1000), bound(50, "q", "b"), end(100),
 	}
 	records[3].Detail["memory"] = 4e9 // for 80 s, of 8*100 + 4*50 = 1000
-	same(t, "two", measured(Of(slices.Values(records)), all...), `cpuRequested 0.58 ratio
+	same(t, "two", measured(OfRun(slices.Values(records)), all...), `cpuRequested 0.58 ratio
 memoryRequested 0.32 ratio
 cpuFragmented 0.619 ratio`)
 	m := NewMeter()
 	for _, r := range records {
-		m.Take(r)
+		m.Add(r)
 	}
 	same(t, "curve", fmt.Sprint(m.Requested(m.Last())), "[{0s 75} {50s 66.66666666666667} {1m20s 16.666666666666668}]")
 
-	same(t, "no memory", measured(Of(slices.Values([]history.Record{joined(0, "a", 4000, 0), end(9)})), all...), `cpuRequested 0 ratio
+	same(t, "no memory", measured(OfRun(slices.Values([]history.Record{joined(0, "a", 4000, 0), end(9)})), all...), `cpuRequested 0 ratio
 memoryRequested absent: a Node does not say how much memory it has for pods
 cpuFragmented absent: no pod that needs a place requests CPU`)
-	same(t, "none", measured(Of(slices.Values([]history.Record{end(9)})), all[0]), "cpuRequested absent: there has been no Node with a provider ID")
+	same(t, "none", measured(OfRun(slices.Values([]history.Record{end(9)})), all[0]), "cpuRequested absent: there has been no Node with a provider ID")
 
 	// Gone after 10 s of 20, and the pod with it: 1*10 of 2*10.
-	same(t, "gone", measured(Of(slices.Values([]history.Record{
+	same(t, "gone", measured(OfRun(slices.Values([]history.Record{
 		joined(0, "a", 2000, 0), pending(0, "p", "", 1000), bound(0, "p", "a"),
 		rec(5, history.API, "delete", "nodes/a", "karpenter", 200, nil), rec(10, history.API, "patch", "nodes/a", "karpenter", 200, nil), end(20),
 	})), CPURequested), "cpuRequested 0.5 ratio")
@@ -261,7 +261,7 @@ func TestCounts(t *testing.T) {
 		return rec(at, history.Node, "started", "pods/p", "container-runtime", 0, d{"container": container})
 	}
 	all := []string{Evictions, EvictionsRefused, ContainerRestarts, CloudCalls, APICalls}
-	same(t, "each", measured(Of(slices.Values([]history.Record{
+	same(t, "each", measured(OfRun(slices.Values([]history.Record{
 		pending(0, "p", "", 0), evict(1, "karpenter", 429), evict(2, "karpenter", 429), evict(3, "karpenter", 201), evict(4, "kubectl", 201),
 		start(5, "a"), start(6, "b"), start(7, "a"), start(8, "a"),
 		rec(9, history.API, "create", "events/x", "karpenter", 201, nil),
@@ -272,7 +272,7 @@ evictionsRefused 2 count karpenter=2
 containerRestarts 2 count
 cloudCalls 2 count karpenter=2
 apiCalls 5 count karpenter=3 kubectl=2`)
-	same(t, "nothing", measured(Of(slices.Values([]history.Record{end(9)})), all...), `evictions absent: there has been no pod
+	same(t, "nothing", measured(OfRun(slices.Values([]history.Record{end(9)})), all...), `evictions absent: there has been no pod
 evictionsRefused absent: there has been no pod
 containerRestarts absent: no start of a container is recorded: simulated kubelets have none
 cloudCalls absent: no call to a cloud is recorded: the run's may have none, as Karpenter's kwok
@@ -283,12 +283,12 @@ func TestProcessorTime(t *testing.T) {
 	used := func(name string, seconds float64) history.Record {
 		return rec(9, history.Harness, history.Used, "", name, 0, d{"seconds": seconds})
 	}
-	same(t, "two", measured(Of(slices.Values([]history.Record{used("etcd", 1.5), used("karpenter", 2)})), ProcessorTime),
+	same(t, "two", measured(OfRun(slices.Values([]history.Record{used("etcd", 1.5), used("karpenter", 2)})), ProcessorTime),
 		"processorTime 3.5 s etcd=1.5 karpenter=2")
-	same(t, "killed", measured(Of(slices.Values([]history.Record{
+	same(t, "killed", measured(OfRun(slices.Values([]history.Record{
 		rec(1, history.Harness, history.Killed, "programs/karpenter", "karpenter", 0, nil), used("karpenter", 2)})), ProcessorTime),
 		"processorTime absent: karpenter ended in the run, and what it had used until then is not recorded")
-	same(t, "before", measured(Of(slices.Values([]history.Record{end(9)})), ProcessorTime), "processorTime absent: the run does not record it")
+	same(t, "before", measured(OfRun(slices.Values([]history.Record{end(9)})), ProcessorTime), "processorTime absent: the run does not record it")
 }
 
 func TestBound(t *testing.T) {
@@ -345,7 +345,7 @@ func TestHostile(t *testing.T) {
 	back := created(50, "e", "x", 1, "EUR")
 	records := []history.Record{nan, huge, far, back, gone(10, "e"), joined(0, "n", -5, 0), pending(9, "p", "/", 0), bound(3, "p", "nowhere"),
 		rec(0, history.Harness, history.Prices, "", "", 0, d{"onDemand": d{"x": math.Inf(1)}}), end(60)}
-	v := Of(slices.Values(records))
+	v := OfRun(slices.Values(records))
 	if text, err := json.Marshal(v); err != nil || len(v) != len(all) {
 		t.Errorf("%d measures: %s, %v", len(v), text, err)
 	}

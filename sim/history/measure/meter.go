@@ -34,7 +34,7 @@ type Meter struct {
 	ended map[string]bool    // programs that ended before it
 }
 
-// NewMeter counts from the first record on, see From.
+// NewMeter counts from the first record on, see StartAt.
 func NewMeter() *Meter {
 	m := &Meter{
 		from: beginning, instance: map[string]*instance{}, node: map[string]*node{}, pod: map[history.Object]*pod{},
@@ -45,17 +45,17 @@ func NewMeter() *Meter {
 	return m
 }
 
-// Of are the measures of a whole run.
-func Of(records iter.Seq[history.Record]) Values {
+// OfRun are the measures of a whole run.
+func OfRun(records iter.Seq[history.Record]) Values {
 	m := NewMeter()
 	for r := range records {
-		m.Take(r)
+		m.Add(r)
 	}
-	return m.Until(m.last)
+	return m.ValuesAt(m.last)
 }
 
-// From has only count what is from then on; what there is, is there. It comes before the first record that counts.
-func (m *Meter) From(at time.Duration) {
+// StartAt has only count what is from then on; what there is, is there. It comes before the first record that counts.
+func (m *Meter) StartAt(at time.Duration) {
 	m.from = at
 	m.count()
 }
@@ -79,8 +79,8 @@ const horizon = 366 * 24 * time.Hour
 // beginning is before all records.
 const beginning = -2 * horizon
 
-// Take takes in the next record.
-func (m *Meter) Take(r history.Record) {
+// Add takes in the next record.
+func (m *Meter) Add(r history.Record) {
 	if r.Virtual > horizon || r.Virtual < -horizon {
 		return
 	}
@@ -154,7 +154,7 @@ func (m *Meter) seeNode(r history.Record) {
 		}
 	case r.Object.Resource == vocabulary.Pods && r.Verb == "terminated":
 		if p := m.pod[r.Object]; p != nil {
-			p.leave(r.Virtual)
+			p.endAt(r.Virtual)
 		}
 	case r.Object.Resource == vocabulary.Pods && r.Verb == "started":
 		m.started = true
@@ -164,8 +164,8 @@ func (m *Meter) seeNode(r history.Record) {
 	}
 }
 
-// Until are the measures from when it counts until then.
-func (m *Meter) Until(end time.Duration) Values {
+// ValuesAt are the measures from when it counts until then.
+func (m *Meter) ValuesAt(end time.Duration) Values {
 	v := Values{}
 	m.money(v, end)
 	m.waits(v, end)

@@ -24,7 +24,7 @@ type pod struct {
 	containers  map[string]bool // that have started
 }
 
-func (p *pod) leave(at time.Duration) {
+func (p *pod) endAt(at time.Duration) {
 	if !p.gone {
 		p.left, p.gone = at, true
 	}
@@ -61,7 +61,7 @@ func (m *Meter) seePod(r history.Record, sub string) {
 	case r.Verb == "delete":
 		// Where a kubelet has it, only the kubelet's own deletion, or one by force, ends it.
 		if grace, given := r.Detail.Number("gracePeriodSeconds"); !p.placed || given && grace == 0 {
-			p.leave(r.Virtual)
+			p.endAt(r.Virtual)
 		}
 	}
 }

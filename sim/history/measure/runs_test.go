@@ -53,7 +53,7 @@ func storedRun(t *testing.T, path string) {
 	log := said{map[string]bool{}, map[string]bool{}}
 	created := map[string]bool{}
 	ended := history.Scan(file, func(r history.Record) {
-		m.Take(r)
+		m.Add(r)
 		log.take(r)
 		if r.Source == history.Cloud && r.Object.Resource == "instances" && r.Code == 0 && (r.Verb == "created" || r.Verb == "failed") {
 			created[r.Object.Name] = r.Verb == "created"
@@ -62,7 +62,7 @@ func storedRun(t *testing.T, path string) {
 	if len(ended) > 0 {
 		t.Skip(ended)
 	}
-	v := m.Until(m.Last())
+	v := m.ValuesAt(m.Last())
 	for name, value := range v {
 		sum := 0.0
 		for _, part := range value.By {

@@ -21,19 +21,19 @@ func (b *Bound) Watch() *Watch {
 	return &Watch{bound: b, meter: NewMeter()}
 }
 
-// Take takes in the next record; counts says whether what is meant has begun. What there was before is there.
-func (w *Watch) Take(r history.Record, counts bool) {
+// Add takes in the next record; counts says whether what is meant has begun. What there was before is there.
+func (w *Watch) Add(r history.Record, counts bool) {
 	// mutant: a measure counts from the start of the run
 	if counts && !w.counts && w.any {
-		w.meter.From(r.Virtual)
+		w.meter.StartAt(r.Virtual)
 	}
 	w.any, w.counts = true, w.counts || counts
-	w.meter.Take(r)
+	w.meter.Add(r)
 }
 
-// Over is how it stands at the end of what is meant, in words as checker.Result has them, and why.
-func (w *Watch) Over(end time.Duration) (result, why string) {
-	holds, known, why := w.bound.Judge(w.meter.Until(end))
+// ResultAt is how it stands at the end of what is meant, in words as checker.Result has them, and why.
+func (w *Watch) ResultAt(end time.Duration) (result, why string) {
+	holds, known, why := w.bound.Judge(w.meter.ValuesAt(end))
 	switch {
 	// mutant: a run that lacks a measure breaks its bound
 	case !known:

@@ -20,7 +20,7 @@ func Check(r history.Record) error {
 	if verbs := Verbs(r.Source); verbs != nil && !slices.Contains(verbs, r.Verb) {
 		return wrong("the verb %q is not in the vocabulary", r.Verb)
 	}
-	if about := About(r.Source, r.Verb); about != nil && !slices.Contains(about, r.Object.Resource) {
+	if about := ResourcesOf(r.Source, r.Verb); about != nil && !slices.Contains(about, r.Object.Resource) {
 		return wrong("it is about %q, and in the vocabulary about one of %q", r.Object.Resource, about)
 	}
 	if r.Code != 0 && !HasCode(r.Source) || r.Object.Namespace != "" && !HasNamespace(r.Source) {
@@ -39,7 +39,7 @@ func checkDetail(r history.Record, key string) error {
 	switch value := r.Detail[key]; {
 	case !known:
 		return fmt.Errorf("the detail %q is not in the vocabulary", key)
-	case !want.has(value) && !Open(r.Source):
+	case !want.accepts(value) && !Open(r.Source):
 		return fmt.Errorf("the detail %q is a %s, and a %s in the vocabulary", key, formOf(value), want)
 	}
 	if only := OnlyOf(key); r.Source == history.API && only != nil && !slices.Contains(only, r.Object.Resource) {
@@ -54,8 +54,8 @@ var condition = regexp.MustCompile(`^(True|False|Unknown)(: .+)?$`)
 // IsCondition reports whether a text is that of a condition.
 func IsCondition(text string) bool { return condition.MatchString(text) }
 
-// has reports whether a value is of the form.
-func (f Form) has(value any) bool {
+// accepts reports whether a value is of the form.
+func (f Form) accepts(value any) bool {
 	is := formOf(value)
 	switch f {
 	case Mark:

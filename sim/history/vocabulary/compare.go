@@ -17,9 +17,9 @@ type Comparison interface {
 	// Op is how, "" for equality; Values are with what, as they are written.
 	Op() string
 	Values() []string
-	// Plain are the values that are compared as a whole and known, and Some reports whether one of these texts can match.
+	// Plain are the values that are compared as a whole and known, and MayMatch reports whether one of these texts can match.
 	Plain() []string
-	Some(of []string) bool
+	MayMatch(of []string) bool
 }
 
 // Compare finds a comparison that no value of a source's detail can meet. The key may have parts.
@@ -41,7 +41,7 @@ func Compare(source history.Source, key string, v Comparison) error {
 	case List:
 		return compareList(source, key, v)
 	case Mark:
-		if !v.Some([]string{"true"}) || slices.ContainsFunc(v.Plain(), func(value string) bool { return value != "true" }) {
+		if !v.MayMatch([]string{"true"}) || slices.ContainsFunc(v.Plain(), func(value string) bool { return value != "true" }) {
 			return fmt.Errorf("detail %q: %q is no value of it: it is true or missing; say {exists: false} of where it is missing", key,
 				v.Values()[0])
 		}
@@ -64,7 +64,7 @@ func compareOneOf(key string, v Comparison, known []string) error {
 			return fmt.Errorf("detail %q: %q is no value of it (allowed: %s)%s", key, value, strings.Join(known, ", "), strict.Meant(value, known))
 		}
 	}
-	if !v.Some(known) {
+	if !v.MayMatch(known) {
 		return fmt.Errorf("detail %q: no value of it is like that (there are %s)", key, strings.Join(known, ", "))
 	}
 	return nil
@@ -84,7 +84,7 @@ func compareCondition(key string, v Comparison) error {
 			continue
 		}
 		slip := slices.IndexFunc(states, func(state string) bool { return state != value && strings.EqualFold(state, value) })
-		if near := strict.Near(value, states); near != "" {
+		if near := strict.Nearest(value, states); near != "" {
 			slip = slices.Index(states, near)
 		}
 		if slip >= 0 {
@@ -106,7 +106,7 @@ func compareCondition(key string, v Comparison) error {
 
 // compareNumber finds what is no number as records write them, and bounds beyond which there is none.
 func compareNumber(key string, v Comparison) error {
-	whole, signed := Whole(key), Signed(key)
+	whole, signed := IsWhole(key), Signed(key)
 	if v.Op() == "below" {
 		if than, _ := strconv.ParseFloat(v.Values()[0], 64); than <= 0 && !signed {
 			return fmt.Errorf("detail %q: none is below %s", key, v.Values()[0])
@@ -158,7 +158,7 @@ func compareText(source history.Source, key string, v Comparison) error {
 	if source == history.Logged && key == "level" {
 		for _, value := range v.Plain() {
 			// mutant: any level of a log is one
-			if near := strict.Near(strings.ToUpper(value), levels); near != "" {
+			if near := strict.Nearest(strings.ToUpper(value), levels); near != "" {
 				return fmt.Errorf("detail %q: %q is no value of it, did you mean %q?", key, value, near)
 			}
 		}
@@ -177,7 +177,7 @@ func compareText(source history.Source, key string, v Comparison) error {
 	case "reason":
 		for _, value := range v.Plain() {
 			// mutant: any reason is one
-			if near := strict.Near(value, Reasons()); near != "" {
+			if near := strict.Nearest(value, Reasons()); near != "" {
 				return fmt.Errorf("detail %q: no event has the reason %q, did you mean %q? Say {matches: %q} if one has", key, value, near, value)
 			}
 		}

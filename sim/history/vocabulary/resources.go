@@ -75,12 +75,12 @@ var named = func() map[string]Resource {
 	return m
 }()
 
-// Of is what is known of a resource, nothing but its name if it is in no list.
-func Of(name string) Resource {
+// ResourceNamed is what is known of a resource, nothing but its name if it is in no list.
+func ResourceNamed(name string) Resource {
 	r := named[name]
 	r.Name = name
 	return r
 }
 
 // Kind is what people call one of a resource, empty if they have no word for it.
-func Kind(resource string) string { return Of(resource).Word }
+func Kind(resource string) string { return ResourceNamed(resource).Word }

@@ -70,7 +70,7 @@ func TestVerbsAreKnown(t *testing.T) {
 		eachFile(t, filepath.Join("../../..", room), func(set *token.FileSet, file *ast.File) {
 			for at, verb := range verbsIn(file) {
 				count++
-				if !known[verb] && vocabulary.About(history.Cloud, verb) == nil {
+				if !known[verb] && vocabulary.ResourcesOf(history.Cloud, verb) == nil {
 					t.Errorf("%s: the verb %q is not in the vocabulary's table", set.Position(at.Pos()), verb)
 				}
 			}

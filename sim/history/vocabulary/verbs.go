@@ -104,9 +104,9 @@ func Verbs(source history.Source) []string {
 	return append(verbs, slices.Sorted(maps.Keys(known))...)
 }
 
-// About are the resources of what records of the source and verb are about, "" among them if that may be nothing; nil
+// ResourcesOf are the resources of what records of the source and verb are about, "" among them if that may be nothing; nil
 // if it may be anything. Without a verb they are those of all verbs.
-func About(source history.Source, verb string) (resources []string) {
+func ResourcesOf(source history.Source, verb string) (resources []string) {
 	if about, is := said[source][verb]; is {
 		return about
 	}
@@ -119,7 +119,7 @@ func About(source history.Source, verb string) (resources []string) {
 		return nil
 	}
 	for _, verb := range Verbs(source) {
-		about := About(source, verb)
+		about := ResourcesOf(source, verb)
 		if about == nil {
 			return nil
 		}

@@ -67,11 +67,11 @@ var (
 	signed    = []string{"delta", "gracePeriodSeconds"}
 )
 
-// Whole reports whether a detail that is a number is one without a part after the point, and Signed whether it can be below
+// IsWhole reports whether a detail that is a number is one without a part after the point, and Signed whether it can be below
 // zero.
-func Whole(detail string) bool { return !slices.Contains(fractions, detail) }
+func IsWhole(detail string) bool { return !slices.Contains(fractions, detail) }
 
-// Signed is described with Whole.
+// Signed is described with IsWhole.
 func Signed(detail string) bool { return slices.Contains(signed, detail) }
 
 // FormOf is the form of a source's detail, empty if it has none of that name.

@@ -12,10 +12,10 @@ import (
 // equal is a pattern's comparison with one value.
 type equal string
 
-func (e equal) Op() string            { return "" }
-func (e equal) Values() []string      { return []string{string(e)} }
-func (e equal) Plain() []string       { return e.Values() }
-func (e equal) Some(of []string) bool { return slices.Contains(of, string(e)) }
+func (e equal) Op() string                { return "" }
+func (e equal) Values() []string          { return []string{string(e)} }
+func (e equal) Plain() []string           { return e.Values() }
+func (e equal) MayMatch(of []string) bool { return slices.Contains(of, string(e)) }
 
 // A reason that is spelled almost like one that is known is a slip; any other may be one that is not known.
 func TestReasons(t *testing.T) {

@@ -49,7 +49,7 @@ func (r *Runtime) probe(w http.ResponseWriter, req *http.Request) {
 	case c == nil, !isProgram && r.cfg.Clock.Now().Before(serves):
 		http.Error(w, "connection refused", http.StatusServiceUnavailable)
 	case isProgram:
-		ask(w, req, fmt.Sprintf("127.0.0.1:%d", port))
+		probeProgram(w, req, fmt.Sprintf("127.0.0.1:%d", port))
 	}
 }
 
@@ -64,8 +64,8 @@ func (r *Runtime) running(pod, name string) *container {
 	return nil
 }
 
-// ask hands a probe on to a program.
-func ask(w http.ResponseWriter, req *http.Request, address string) {
+// probeProgram hands a probe on to a program.
+func probeProgram(w http.ResponseWriter, req *http.Request, address string) {
 	kind, service := req.Header.Get(probeKind), req.Header.Get(probeService)
 	var err error
 	switch kind {

@@ -61,7 +61,7 @@ func (k *kubelet) nextTaints(due *earliest) (calls []call) {
 
 // stuck reports whether a fault keeps the agent from lifting its taint.
 func (k *kubelet) stuck(agent *agentState, due *earliest) bool {
-	for a, e := range having[ofAgents](k) {
+	for a, e := range forEachFault[ofAgents](k) {
 		if e.keeps(agent.Name) && a.Active(due.now) {
 			return true
 		}

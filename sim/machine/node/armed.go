@@ -21,7 +21,7 @@ func (k *kubelet) arm(faults []fault.Fault, fromNow bool) {
 	now := k.fleet.cfg.Clock.Now()
 	recorder := fault.Recorder{History: k.fleet.cfg.History, Seed: k.fleet.cfg.Seed}
 	for _, f := range faults {
-		a := &armed{Life: recorder.Arm(f.Name, Faults.Called(f.Effect), PlanOf(f), now, k.about()), does: f.Effect.(effect)}
+		a := &armed{Life: recorder.Arm(f.Name, Faults.Called(f.Effect), PlanOf(f), now, k.recordDetails()), does: f.Effect.(effect)}
 		if e, ok := f.Effect.(remembering); ok {
 			a.state = e.state()
 		}
@@ -47,9 +47,9 @@ func (k *kubelet) inject(f fault.Fault) error {
 	return nil
 }
 
-// about is what records of the node's faults say.
-func (k *kubelet) about() fault.About {
-	return fault.About{Actor: Actor, Object: nodeObject(k.spec.Name)}
+// recordDetails is what records of the node's faults say.
+func (k *kubelet) recordDetails() fault.RecordDetails {
+	return fault.RecordDetails{Actor: Actor, Object: nodeObject(k.spec.Name)}
 }
 
 // offer starts a fault that waits for an event such as e.
@@ -59,8 +59,8 @@ func (a *armed) offer(e history.Event) {
 	}
 }
 
-// having calls do with the faults whose effects are such, in the order in which they were armed, until it returns false.
-func having[E any](k *kubelet) func(do func(*armed, E) bool) {
+// forEachFault calls do with the faults whose effects are such, in the order in which they were armed, until it returns false.
+func forEachFault[E any](k *kubelet) func(do func(*armed, E) bool) {
 	return func(do func(*armed, E) bool) {
 		for _, a := range k.faults.All() {
 			if e, ok := a.does.(E); ok && !do(a, e) {
@@ -83,7 +83,7 @@ func (k *kubelet) advanceFaults(due *earliest) {
 			e.next(k, a, due, started)
 		}
 	}
-	for range having[AtBoot](k) {
+	for range forEachFault[AtBoot](k) {
 		due.reached(k.born.Add(k.profile.BootDelay))
 	}
 	if k.cut(due.now) || k.down(due.now) {
@@ -99,7 +99,7 @@ func (k *kubelet) cut(now time.Time) bool { return active[cuts](k, now) }
 func (k *kubelet) down(now time.Time) bool { return active[downs](k, now) }
 
 func active[E any](k *kubelet, now time.Time) bool {
-	for a := range having[E](k) {
+	for a := range forEachFault[E](k) {
 		if a.Active(now) {
 			return true
 		}
@@ -109,14 +109,14 @@ func active[E any](k *kubelet, now time.Time) bool {
 
 // returned notes the first report after a restart.
 func (k *kubelet) returned(now time.Time) {
-	for a, e := range having[downs](k) {
+	for a, e := range forEachFault[downs](k) {
 		e.returned(a, now)
 	}
 }
 
 // runtimeError is why the kubelet starts and stops no pod. Nil means that it does.
 func (k *kubelet) runtimeError(now time.Time) error {
-	for a, e := range having[unready](k) {
+	for a, e := range forEachFault[unready](k) {
 		if runtime, _ := e.broken(a, now); runtime != nil {
 			return runtime
 		}
@@ -129,7 +129,7 @@ func (k *kubelet) networkError(now time.Time) error {
 	if !k.networkUp(now) {
 		return errNetworkDown
 	}
-	for a, e := range having[unready](k) {
+	for a, e := range forEachFault[unready](k) {
 		if _, network := e.broken(a, now); network != nil {
 			return network
 		}
@@ -152,7 +152,7 @@ func (k *kubelet) networkUp(now time.Time) bool {
 
 // nextFaulty is the call of a fault that is due.
 func (k *kubelet) nextFaulty(now time.Time) call {
-	for a, e := range having[calling](k) {
+	for a, e := range forEachFault[calling](k) {
 		if c := e.call(k, a, now); c.do != nil {
 			return c
 		}
@@ -164,12 +164,12 @@ func (k *kubelet) nextFaulty(now time.Time) call {
 func (k *kubelet) judgeFaults(now time.Time) {
 	for _, a := range k.faults.All() {
 		// mutant: a fault of a node takes effect at once
-		if a.EffectiveSince().IsZero() && a.does.felt(k, a, now) {
-			a.Effective(now, k.about())
+		if a.EffectiveSince().IsZero() && a.does.visible(k, a, now) {
+			a.Effective(now, k.recordDetails())
 		}
 		// mutant: a node's fault ends before the node is well
 		if !a.EffectiveSince().IsZero() && a.Cleared().IsZero() && a.does.recovered(k, a, now) {
-			a.Clear(now, k.about())
+			a.Clear(now, k.recordDetails())
 		}
 	}
 }

@@ -31,7 +31,7 @@ func NewComing(recorder fault.Recorder, clk clock.PassiveClock) *Coming {
 }
 
 // AboutComing is what records of such faults are about: of no Node until one boots.
-var AboutComing = fault.About{Actor: Actor}
+var AboutComing = fault.RecordDetails{Actor: Actor}
 
 // Inject implements fault.Injector.
 func (c *Coming) Inject(f fault.Fault) error {
@@ -63,7 +63,7 @@ func (c *Coming) Next() (faults []fault.Fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.all {
-		if f.chosen.Take() {
+		if f.chosen.Fire() {
 			faults = append(faults, f.Fault)
 		}
 	}

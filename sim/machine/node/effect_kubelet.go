@@ -22,19 +22,19 @@ var _ = anyNode.Add("heartbeatsStop", HeartbeatsStop{}, fault.Say("stops sending
 
 func (HeartbeatsStop) cut() {}
 
-func (HeartbeatsStop) felt(k *kubelet, a *armed, now time.Time) bool {
+func (HeartbeatsStop) visible(k *kubelet, a *armed, now time.Time) bool {
 	return k.heartbeatMissed(a, now)
 }
 
 func (HeartbeatsStop) recovered(k *kubelet, a *armed, now time.Time) bool {
-	return a.Over(now) && (!k.lease.sentAt.Before(a.Ends()) || !k.status.sentAt.Before(a.Ends()))
+	return a.Expired(now) && (!k.lease.sentAt.Before(a.Ends()) || !k.status.sentAt.Before(a.Ends()))
 }
 
 // Break implements Real.
 func (HeartbeatsStop) Break(c Container) error { return c.Run("nodestorm-network", "off") }
 
-// Mend implements Real.
-func (HeartbeatsStop) Mend(c Container) error { return c.Run("nodestorm-network", "on") }
+// Undo implements Real.
+func (HeartbeatsStop) Undo(c Container) error { return c.Run("nodestorm-network", "on") }
 
 // KubeletRestarts means that the kubelet is down for Down, containers go on. It comes back,
 // registers again, and first reports Ready=False (its runtime checks have not
@@ -65,14 +65,14 @@ func (KubeletRestarts) state() any            { return &restart{} }
 func (e KubeletRestarts) down() time.Duration { return time.Duration(e.Down) }
 
 func (KubeletRestarts) returned(a *armed, now time.Time) {
-	if r := a.state.(*restart); r.begun && a.Over(now) && r.returnedAt.IsZero() {
+	if r := a.state.(*restart); r.begun && a.Expired(now) && r.returnedAt.IsZero() {
 		r.returnedAt = now
 	}
 }
 
 func (e KubeletRestarts) broken(a *armed, now time.Time) (runtime, _ error) {
 	r := a.state.(*restart)
-	if r.begun && a.Over(now) && (r.returnedAt.IsZero() || now.Before(r.returnedAt.Add(time.Duration(e.Settle)))) {
+	if r.begun && a.Expired(now) && (r.returnedAt.IsZero() || now.Before(r.returnedAt.Add(time.Duration(e.Settle)))) {
 		runtime = errStarting
 	}
 	return runtime, nil
@@ -88,7 +88,7 @@ func (e KubeletRestarts) next(k *kubelet, a *armed, due *earliest, started bool)
 	}
 }
 
-func (KubeletRestarts) felt(k *kubelet, a *armed, now time.Time) bool {
+func (KubeletRestarts) visible(k *kubelet, a *armed, now time.Time) bool {
 	return k.heartbeatMissed(a, now) || !a.state.(*restart).returnedAt.IsZero()
 }
 
@@ -99,5 +99,5 @@ func (KubeletRestarts) recovered(k *kubelet, a *armed, _ time.Time) bool {
 // Break implements Real.
 func (KubeletRestarts) Break(c Container) error { return c.Run("systemctl", "stop", "kubelet") }
 
-// Mend implements Real.
-func (KubeletRestarts) Mend(c Container) error { return c.Run("systemctl", "start", "kubelet") }
+// Undo implements Real.
+func (KubeletRestarts) Undo(c Container) error { return c.Run("systemctl", "start", "kubelet") }

@@ -27,7 +27,7 @@ func (e TaintStays) checkAgents(agents map[string]Agent) error {
 	return nil
 }
 
-func (e TaintStays) felt(k *kubelet, a *armed, now time.Time) bool {
+func (e TaintStays) visible(k *kubelet, a *armed, now time.Time) bool {
 	agent := k.agent(e.Agent)
 	return a.Active(now) && k.node != nil && !k.registered.IsZero() &&
 		!now.Before(k.created.Add(agent.LiftAfter)) && hasTaint(k.node, agent.Taint)
@@ -56,7 +56,9 @@ func (NodeDeleted) call(k *kubelet, a *armed, now time.Time) call {
 	return call{"deleting node", func(ctx context.Context) error { return k.deleteNode(ctx, a.state.(*types.UID)) }}
 }
 
-func (NodeDeleted) felt(_ *kubelet, a *armed, _ time.Time) bool { return *a.state.(*types.UID) != "" }
+func (NodeDeleted) visible(_ *kubelet, a *armed, _ time.Time) bool {
+	return *a.state.(*types.UID) != ""
+}
 
 func (NodeDeleted) recovered(k *kubelet, a *armed, _ time.Time) bool {
 	return k.node != nil && k.node.UID != *a.state.(*types.UID)
@@ -65,8 +67,8 @@ func (NodeDeleted) recovered(k *kubelet, a *armed, _ time.Time) bool {
 // Break implements Real.
 func (NodeDeleted) Break(c Container) error { return c.DeleteNode() }
 
-// Mend implements Real.
-func (NodeDeleted) Mend(Container) error { return nil }
+// Undo implements Real.
+func (NodeDeleted) Undo(Container) error { return nil }
 
 // deleteNode deletes the Node, and notes which it was.
 func (k *kubelet) deleteNode(ctx context.Context, deleted *types.UID) error {

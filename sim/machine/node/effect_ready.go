@@ -10,13 +10,13 @@ import (
 // notReady is what effects have in common that have a living kubelet report Ready=False.
 type notReady struct{}
 
-func (notReady) felt(k *kubelet, a *armed, now time.Time) bool {
+func (notReady) visible(k *kubelet, a *armed, now time.Time) bool {
 	runtime, network := a.does.(unready).broken(a, now)
 	return (runtime != nil || network != nil) && k.saidNotReady() && k.networkUp(now)
 }
 
 func (notReady) recovered(k *kubelet, a *armed, now time.Time) bool {
-	return a.Over(now) && k.saidReady()
+	return a.Expired(now) && k.saidReady()
 }
 
 // NotReady means that the container runtime does not answer, which the kubelet reports as Ready=False with reason
@@ -39,8 +39,8 @@ func (NotReady) Break(c Container) error {
 	return c.Run("systemctl", "kill", "--signal", "STOP", "--kill-who", "main", "containerd")
 }
 
-// Mend implements Real.
-func (NotReady) Mend(c Container) error {
+// Undo implements Real.
+func (NotReady) Undo(c Container) error {
 	return c.Run("systemctl", "kill", "--signal", "CONT", "--kill-who", "main", "containerd")
 }
 
@@ -70,8 +70,8 @@ func (NetworkDown) Break(c Container) error {
 	return c.Run("mv", pluginDir+pluginFile, "/etc/cni/")
 }
 
-// Mend implements Real.
-func (NetworkDown) Mend(c Container) error {
+// Undo implements Real.
+func (NetworkDown) Undo(c Container) error {
 	return c.Run("mv", "/etc/cni/"+pluginFile, pluginDir+pluginFile)
 }
 

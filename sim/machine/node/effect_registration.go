@@ -10,31 +10,31 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// unspoken reports whether the kubelet would have been heard of by now and was not.
-func (k *kubelet) unspoken(now time.Time) bool {
+// overdue reports whether the kubelet would have been heard of by now and was not.
+func (k *kubelet) overdue(now time.Time) bool {
 	return k.registered.IsZero() && !k.born.IsZero() && !now.Before(k.born.Add(k.profile.BootDelay))
 }
 
 // NeverRegisters means that the machine boots and its kubelet is never heard of. An adopted
 // Node stays without conditions.
-type NeverRegisters struct{ early }
+type NeverRegisters struct{ onRegistration }
 
 var _ = coming.Add("neverRegisters", NeverRegisters{}, fault.Say("never registers").At("PERHAPS")).Called("never registers")
 
 // Boot implements AtBoot.
 func (NeverRegisters) Boot(b *Boot) { b.Never = true }
 
-func (NeverRegisters) felt(k *kubelet, _ *armed, now time.Time) bool { return k.unspoken(now) }
+func (NeverRegisters) visible(k *kubelet, _ *armed, now time.Time) bool { return k.overdue(now) }
 
 // Break implements Real: the machine was cut off as it booted.
 func (NeverRegisters) Break(Container) error { return nil }
 
-// Mend implements Real.
-func (NeverRegisters) Mend(c Container) error { return c.Run("nodestorm-network", "on") }
+// Undo implements Real.
+func (NeverRegisters) Undo(c Container) error { return c.Run("nodestorm-network", "on") }
 
 // RegistersLate means that the kubelet is first heard of By later than BootDelay says.
 type RegistersLate struct {
-	early
+	onRegistration
 	By strict.Duration `json:"by" want:"positive"`
 }
 
@@ -43,19 +43,19 @@ var _ = coming.Add("registersLate", RegistersLate{}, fault.Say("registers DURATI
 // Boot implements AtBoot.
 func (e RegistersLate) Boot(b *Boot) { b.Late += time.Duration(e.By) }
 
-func (RegistersLate) felt(k *kubelet, _ *armed, now time.Time) bool { return k.unspoken(now) }
+func (RegistersLate) visible(k *kubelet, _ *armed, now time.Time) bool { return k.overdue(now) }
 
 func (RegistersLate) recovered(k *kubelet, _ *armed, _ time.Time) bool { return !k.registered.IsZero() }
 
 // Break implements Real: the machine was made to wait as it booted.
 func (RegistersLate) Break(Container) error { return nil }
 
-// Mend implements Real.
-func (RegistersLate) Mend(Container) error { return nil }
+// Undo implements Real.
+func (RegistersLate) Undo(Container) error { return nil }
 
 // RegistersUntainted means that the Node comes without the taints that its kubelet was configured to
 // register with. An adopted Node, which another client has created, has what it has.
-type RegistersUntainted struct{ early }
+type RegistersUntainted struct{ onRegistration }
 
 var _ = coming.Add("registersUntainted", RegistersUntainted{},
 	fault.Say("registers without its taints").At("PERHAPS")).Called("registers untainted")
@@ -65,14 +65,14 @@ func (RegistersUntainted) object(node *corev1.Node) {
 	node.Spec.Taints = nil
 }
 
-func (RegistersUntainted) felt(k *kubelet, _ *armed, _ time.Time) bool {
+func (RegistersUntainted) visible(k *kubelet, _ *armed, _ time.Time) bool {
 	return k.made && len(k.spec.Taints) > 0
 }
 
 // RegistersAs means that the Node comes with this provider ID in place of its machine's. An
 // adopted Node has what it has.
 type RegistersAs struct {
-	early
+	onRegistration
 	ProviderID string `json:"providerID"`
 }
 
@@ -84,12 +84,12 @@ func (e RegistersAs) Check(f fault.Fault) error {
 	if e.ProviderID == "" {
 		return errors.New("field registersAs.providerID is empty: want the one that the Node is to have")
 	}
-	return e.early.Check(f)
+	return e.onRegistration.Check(f)
 }
 
 func (e RegistersAs) object(node *corev1.Node) { node.Spec.ProviderID = e.ProviderID }
 
-func (e RegistersAs) felt(k *kubelet, _ *armed, _ time.Time) bool {
+func (e RegistersAs) visible(k *kubelet, _ *armed, _ time.Time) bool {
 	// mutant: a Node that others have made has come otherwise
 	return k.made && e.ProviderID != k.spec.ProviderID
 }

@@ -52,8 +52,8 @@ func (m Match) One() string {
 
 // effect is one of a kind of Faults. What else it does, it says by having one of the methods below.
 type effect interface {
-	// felt reports whether the API server has by now something else, or lacks something, because of the fault.
-	felt(k *kubelet, a *armed, now time.Time) bool
+	// visible reports whether the API server has by now something else, or lacks something, because of the fault.
+	visible(k *kubelet, a *armed, now time.Time) bool
 	// recovered reports whether the node is as it would be without the fault.
 	recovered(k *kubelet, a *armed, now time.Time) bool
 }
@@ -93,7 +93,7 @@ type (
 	// Real is an effect that a machine can have which is a container.
 	Real interface {
 		Break(Container) error
-		Mend(Container) error
+		Undo(Container) error
 	}
 )
 
@@ -121,18 +121,18 @@ func endless(f fault.Fault) error {
 	return nil
 }
 
-// early is an effect on the registration, with what most of them have.
-type early struct{}
+// onRegistration is an effect on the registration, with what most of them have.
+type onRegistration struct{}
 
 // Check implements fault.Checker.
-func (early) Check(f fault.Fault) error {
+func (onRegistration) Check(f fault.Fault) error {
 	if f.At != 0 || f.When != nil || f.For != 0 {
 		return errors.New("it acts before there is a Node: want at, when and for zero")
 	}
 	return nil
 }
 
-func (early) recovered(*kubelet, *armed, time.Time) bool { return false }
+func (onRegistration) recovered(*kubelet, *armed, time.Time) bool { return false }
 
 // IsEarly reports whether an effect is one on the registration, which has no place on a Node that is there.
 func IsEarly(e fault.Effect) bool {
@@ -140,7 +140,7 @@ func IsEarly(e fault.Effect) bool {
 	return is
 }
 
-func (early) isEarly() {}
+func (onRegistration) isEarly() {}
 
 // PlanOf is a fault's on one machine.
 func PlanOf(f fault.Fault) fault.Plan {

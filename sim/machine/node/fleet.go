@@ -254,7 +254,7 @@ func (f *Fleet) Clear(fault string) error {
 	cleared := false
 	for name, k := range f.kubelets {
 		for _, a := range k.faults.All() {
-			if _, restart := a.does.(downs); a.Name() == fault && !restart && a.Clear(f.cfg.Clock.Now(), k.about()) {
+			if _, restart := a.does.(downs); a.Name() == fault && !restart && a.Clear(f.cfg.Clock.Now(), k.recordDetails()) {
 				cleared = true
 				f.nodeWork.add(name)
 			}
@@ -273,8 +273,8 @@ func (f *Fleet) failed(what string, err error) {
 	f.cfg.Log.Warn("call failed", "component", Actor, "call", what, "error", err)
 }
 
-// until is the delay from now to at: never (negative) when at is zero.
-func until(now, at time.Time) time.Duration {
+// delayUntil is the delay from now to at: never (negative) when at is zero.
+func delayUntil(now, at time.Time) time.Duration {
 	if at.IsZero() {
 		return never
 	}

@@ -34,7 +34,7 @@ func (k *kubelet) reportAt(now time.Time) time.Time {
 			return expires
 		}
 		for s.tick.Before(now) {
-			s.tick = s.tick.Add(late(k.profile.StatusUpdate, s.random))
+			s.tick = s.tick.Add(jitter(k.profile.StatusUpdate, s.random))
 		}
 		s.pending = s.tick
 	}
@@ -135,7 +135,7 @@ func (k *kubelet) createLease(ctx context.Context) error {
 	defer f.mu.Unlock()
 	// Machines that booted together are spread over one interval. Real kubelets need
 	// no help with that, as no two of them start at the same instant.
-	interval := late(k.profile.LeaseDuration/4, k.lease.random)
+	interval := jitter(k.profile.LeaseDuration/4, k.lease.random)
 	k.leaseSent(now, lease, time.Duration(k.lease.random.Float64()*float64(interval)))
 	return nil
 }
@@ -156,7 +156,7 @@ func (k *kubelet) renewLease(ctx context.Context) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	k.leaseSent(now, lease, late(k.profile.LeaseDuration/4, k.lease.random))
+	k.leaseSent(now, lease, jitter(k.profile.LeaseDuration/4, k.lease.random))
 	return nil
 }
 
@@ -199,8 +199,8 @@ func (k *kubelet) leaseAt(now time.Time) *coordinationv1.Lease {
 	return lease
 }
 
-// late returns d or up to 4 % more: the jitter of the kubelet's lease and status
+// jitter returns d or up to 4 % more: the jitter of the kubelet's lease and status
 // loops, wait.JitterUntil with a factor of 0.04.
-func late(d time.Duration, r *rand.Rand) time.Duration {
+func jitter(d time.Duration, r *rand.Rand) time.Duration {
 	return d + time.Duration(r.Float64()*0.04*float64(d))
 }

@@ -104,7 +104,7 @@ func (f *Fleet) syncNode(ctx context.Context, name string) time.Duration {
 		k.revisitPods(now)
 		f.mu.Unlock()
 		if next.do == nil {
-			return until(now, at)
+			return delayUntil(now, at)
 		}
 		err := next.do(ctx)
 		f.mu.Lock()
@@ -157,7 +157,7 @@ func (k *kubelet) nextReport(due *earliest) call {
 // firstWord is when the kubelet registers. Zero means never.
 func (k *kubelet) firstWord() time.Time {
 	boot := Boot{}
-	for _, e := range having[AtBoot](k) {
+	for _, e := range forEachFault[AtBoot](k) {
 		e.Boot(&boot)
 	}
 	if boot.Never {

@@ -90,7 +90,7 @@ func (f *Fleet) syncPod(ctx context.Context, key types.NamespacedName) time.Dura
 		do, at := f.kubelets[p.object.Spec.NodeName].nextForPod(p, now)
 		f.mu.Unlock()
 		if do == nil {
-			return until(now, at)
+			return delayUntil(now, at)
 		}
 		err := do(ctx)
 		f.mu.Lock()

@@ -166,7 +166,7 @@ func (k *kubelet) object(now time.Time, ready condition) *corev1.Node {
 			DaemonEndpoints:  corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: 10250}},
 		},
 	}
-	for _, e := range having[asNode](k) {
+	for _, e := range forEachFault[asNode](k) {
 		e.object(node)
 	}
 	for name, value := range k.spec.Labels {

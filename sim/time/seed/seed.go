@@ -27,7 +27,7 @@ func Stream(seed uint64, names ...string) *rand.Rand {
 	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum), binary.BigEndian.Uint64(sum[8:])))
 }
 
-// Around is d, up to the given part of it more or less: 0.2 for ±20 %.
-func Around(r *rand.Rand, d time.Duration, part float64) time.Duration {
+// Vary is d, up to the given part of it more or less: 0.2 for ±20 %.
+func Vary(r *rand.Rand, d time.Duration, part float64) time.Duration {
 	return d + time.Duration((2*r.Float64()-1)*part*float64(d))
 }

@@ -28,7 +28,7 @@ func TestAround(t *testing.T) {
 	r := seed.Stream(1)
 	low, high := time.Hour, time.Duration(0)
 	for range 1000 {
-		d := seed.Around(r, time.Minute, 0.2)
+		d := seed.Vary(r, time.Minute, 0.2)
 		low, high = min(low, d), max(high, d)
 	}
 	if low < 48*time.Second || low > 49*time.Second || high > 72*time.Second || high < 71*time.Second {

@@ -21,7 +21,7 @@ import (
 // bring brings a Cluster API release up in a world, with these arguments in addition to its own.
 func bring(b *testing.B, w *world.World, args ...string) *clusterapi.ClusterAPI {
 	b.Helper()
-	a, err := clusterapi.Up(context.Background(), clusterapi.Config{
+	a, err := clusterapi.Start(context.Background(), clusterapi.Config{
 		World: w, Target: buildstest.Get(b, builds.Ref{Name: clusterapi.Name, Version: "v1.9.5"}), Seed: 1, Args: args,
 	})
 	if err != nil {

@@ -66,7 +66,7 @@ func shares(usage map[string]world.Usage) (sum int64) {
 func BenchmarkKubelets(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
-		w := start(b, world.Config{Wishes: world.Wishes{Kubelets: true}})
+		w := start(b, world.Config{ClusterOptions: world.ClusterOptions{Kubelets: true}})
 		began := time.Now()
 		b.StartTimer()
 		boot(b, w, 50)
@@ -87,7 +87,7 @@ func BenchmarkQuietKubelets(b *testing.B) {
 	const span = 15 * time.Minute
 	for b.Loop() {
 		b.StopTimer()
-		w := start(b, world.Config{Wishes: world.Wishes{Kubelets: true}})
+		w := start(b, world.Config{ClusterOptions: world.ClusterOptions{Kubelets: true}})
 		boot(b, w, 3)
 		pass(b, w, 2*time.Minute)
 		w.Driver().Restart()

@@ -89,7 +89,7 @@ type worker struct {
 
 func (w worker) answer(m message) { _ = w.out.Encode(m) }
 
-func (w worker) note(name string) { _ = os.WriteFile(filepath.Join(w.dir, name), nil, 0o600) }
+func (w worker) createFile(name string) { _ = os.WriteFile(filepath.Join(w.dir, name), nil, 0o600) }
 
 // play plays one job. The file plays-N is there for as long as it does.
 func (w worker) play(o request) {
@@ -98,7 +98,7 @@ func (w worker) play(o request) {
 		w.answer(message{Failed: fmt.Sprintf("job %d was to play alone, and %v do", o.Job, others)})
 		return
 	}
-	w.note(filepath.Base(plays))
+	w.createFile(filepath.Base(plays))
 	w.answer(message{Step: "a step", Virtual: time.Minute, Mean: 30})
 	v := verdict.Healthy
 	switch what := w.script[o.Job]; {
@@ -115,20 +115,20 @@ func (w worker) play(o request) {
 		return
 	case what == "waits":
 		<-w.interrupted
-		w.note(fmt.Sprintf("interrupted-%d", o.Job))
+		w.createFile(fmt.Sprintf("interrupted-%d", o.Job))
 		w.answer(message{Failed: "interrupted by SIGINT", Code: exit.Inconclusive, Stuck: "etcd is still there"})
 		return
 	case what == "after":
 		next := filepath.Join(w.dir, fmt.Sprintf("done-%d", o.Job+1))
-		if !Within(time.Minute, func() bool { _, err := os.Stat(next); return err == nil }) {
+		if !WaitUntil(time.Minute, func() bool { _, err := os.Stat(next); return err == nil }) {
 			panic(fmt.Sprintf("job %d has not ended in a minute", o.Job+1))
 		}
 	}
-	w.done(o, plays, v)
+	w.finishJob(o, plays, v)
 }
 
-// done stores the run of a job and sends its row.
-func (w worker) done(o request, plays string, v verdict.Verdict) {
+// finishJob stores the run of a job and sends its row.
+func (w worker) finishJob(o request, plays string, v verdict.Verdict) {
 	row := table.Row{
 		ID: o.ID, Target: o.Target, Expected: "healthy", Verdict: string(v), WallSeconds: 1.5, Run: filepath.Join(w.dir, "runs", o.ID, o.Target),
 	}
@@ -140,13 +140,13 @@ func (w worker) done(o request, plays string, v verdict.Verdict) {
 	if err := StoreRun(row, "01"); err != nil {
 		panic(err)
 	}
-	w.note(fmt.Sprintf("done-%d", o.Job))
+	w.createFile(fmt.Sprintf("done-%d", o.Job))
 	_ = os.Remove(plays)
 	w.answer(message{Row: &row})
 }
 
-// Within looks for something until it is there, and reports whether it was in time.
-func Within(limit time.Duration, there func() bool) bool {
+// WaitUntil looks for something until it is there, and reports whether it was in time.
+func WaitUntil(limit time.Duration, there func() bool) bool {
 	for end := time.Now().Add(limit); !there(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			return false

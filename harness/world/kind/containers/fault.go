@@ -144,15 +144,15 @@ func (m *Machines) Clear(name string) error {
 	var errs []error
 	for _, f := range all {
 		f.a.end()
-		errs = append(errs, m.mend(f.b, f.a))
+		errs = append(errs, m.endFault(f.b, f.a))
 	}
 	return errors.Join(errs...)
 }
 
 func (m *Machines) seq() uint64 { return uint64(len(m.world.History().Since(0))) } // Seq counts from 1
 
-func (b *machine) about() fault.About {
-	return fault.About{Actor: "container", Object: history.Object{Resource: "nodes", Name: b.of.Node}}
+func (b *machine) recordDetails() fault.RecordDetails {
+	return fault.RecordDetails{Actor: "container", Object: history.Object{Resource: "nodes", Name: b.of.Node}}
 }
 
 func (m *Machines) arm(b *machine, f fault.Fault) (*armed, context.Context) {
@@ -162,7 +162,7 @@ func (m *Machines) arm(b *machine, f fault.Fault) (*armed, context.Context) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, node.Faults.Called(f.Effect), node.PlanOf(f), m.world.Clock().Now(),
-		b.about())
+		b.recordDetails())
 	b.faults = append(b.faults, a)
 	return a, ctx
 }
@@ -201,7 +201,7 @@ func (m *Machines) last(ctx context.Context, b *machine, a *armed) {
 	if !wait(ctx, time.Duration(a.For)) {
 		return
 	}
-	if err := m.mend(b, a); err != nil {
+	if err := m.endFault(b, a); err != nil {
 		m.broken(b, fmt.Errorf("fault %q: %w", a.Name(), err))
 	}
 }
@@ -216,7 +216,7 @@ type hand struct {
 }
 
 // Run implements node.Container.
-func (h *hand) Run(command ...string) error { return h.on(h.b, command...) }
+func (h *hand) Run(command ...string) error { return h.runOn(h.b, command...) }
 
 // DeleteNode implements node.Container.
 func (h *hand) DeleteNode() error {
@@ -241,16 +241,16 @@ func (m *Machines) begin(ctx context.Context, b *machine, a *armed) error {
 	return nil
 }
 
-// mend ends a fault, once.
-func (m *Machines) mend(b *machine, a *armed) error {
+// endFault ends a fault, once.
+func (m *Machines) endFault(b *machine, a *armed) error {
 	m.mu.Lock()
-	first := a.Clear(m.world.Clock().Now(), b.about())
+	first := a.Clear(m.world.Clock().Now(), b.recordDetails())
 	on := b.on
 	m.mu.Unlock()
 	if !first || !on {
 		return nil
 	}
-	return a.does.(node.Real).Mend(&hand{Machines: m, ctx: b.ctx, b: b, a: a})
+	return a.does.(node.Real).Undo(&hand{Machines: m, ctx: b.ctx, b: b, a: a})
 }
 
 // effective notes that a fault has made a difference, once.
@@ -258,7 +258,7 @@ func (m *Machines) effective(b *machine, a *armed) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if a.EffectiveSince().IsZero() && a.Cleared().IsZero() {
-		a.Effective(m.world.Clock().Now(), b.about())
+		a.Effective(m.world.Clock().Now(), b.recordDetails())
 	}
 }
 

@@ -124,7 +124,7 @@ func (m *Machines) PowerOn(of machines.Container) {
 	if b == nil {
 		err := check(of)
 		if err == nil {
-			b, err = m.make(of)
+			b, err = m.newMachine(of)
 		}
 		if err != nil {
 			m.world.Died("machine."+of.Name, err)
@@ -136,7 +136,7 @@ func (m *Machines) PowerOn(of machines.Container) {
 	early, hurry := context.WithCancel(ctx)
 	b.on, b.hurry, b.cut = true, hurry, cut
 	after := m.seq()
-	m.then(b, func() error {
+	m.enqueue(b, func() error {
 		since := time.Now()
 		if b.there {
 			if err := m.cluster.PowerOn(ctx, of.Name); err != nil {
@@ -162,7 +162,7 @@ func (m *Machines) PowerOff(name string) {
 	b.on = false
 	b.hurry()
 	cut := b.cut
-	m.then(b, func() error {
+	m.enqueue(b, func() error {
 		if cut(); !b.there {
 			return nil
 		}
@@ -181,7 +181,7 @@ func (m *Machines) Discard(name string) {
 	delete(m.machines, name)
 	b.on = false
 	b.hurry()
-	m.then(b, func() error {
+	m.enqueue(b, func() error {
 		b.end()
 		m.reach(b, "")
 		err := b.server.Close()
@@ -193,8 +193,8 @@ func (m *Machines) Discard(name string) {
 	m.leaving[name] = b.last // another may get the name
 }
 
-// then does something to a machine after all that is being done to it. The caller holds m.mu.
-func (m *Machines) then(b *machine, do func() error) {
+// enqueue does something to a machine after all that is being done to it. The caller holds m.mu.
+func (m *Machines) enqueue(b *machine, do func() error) {
 	before, done := b.last, make(chan struct{})
 	b.last = done
 	m.done.Go(func() {
@@ -224,8 +224,8 @@ func (m *Machines) broken(b *machine, err error) {
 	}
 }
 
-// make has a folder and the metadata service of a machine. The caller holds m.mu.
-func (m *Machines) make(of machines.Container) (_ *machine, err error) {
+// newMachine has a folder and the metadata service of a machine. The caller holds m.mu.
+func (m *Machines) newMachine(of machines.Container) (_ *machine, err error) {
 	m.made++
 	b := &machine{of: of, last: m.leaving[of.Name], dir: filepath.Join(m.cluster.Dir, "m", strconv.Itoa(m.made))}
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
@@ -375,23 +375,23 @@ func (m *Machines) join(ctx context.Context, b *machine, here string) error {
 		if err := m.cluster.Lead(ctx, b.of.Name, there.subnet, there.address); err != nil {
 			return err
 		}
-		if err := m.cluster.Lead(ctx, there.name, b.subnet, here); err != nil && m.has(there.name) {
+		if err := m.cluster.Lead(ctx, there.name, b.subnet, here); err != nil && m.hasPower(there.name) {
 			return err
 		}
 	}
 	return nil
 }
 
-// has reports whether a machine has power.
-func (m *Machines) has(name string) bool {
+// hasPower reports whether a machine has power.
+func (m *Machines) hasPower(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	b := m.machines[name]
 	return b != nil && b.on
 }
 
-// on runs a command on a machine.
-func (m *Machines) on(b *machine, command ...string) error {
-	_, err := m.cluster.On(b.ctx, b.of.Name, command...)
+// runOn runs a command on a machine.
+func (m *Machines) runOn(b *machine, command ...string) error {
+	_, err := m.cluster.RunOn(b.ctx, b.of.Name, command...)
 	return err
 }

@@ -115,7 +115,7 @@ func TestServersAreContainers(t *testing.T) {
 	ours := fmt.Sprintf("name=nodestorm-world-%d-machine-", os.Getpid())
 	var volumes []string
 	cfg := world.Config{Out: out, Clock: clock.Real, Start: plane.Start(builds.Kubernetes.Version)}
-	cfg.Wishes.ControllerManager = []string{"--node-monitor-grace-period=20s"}
+	cfg.ClusterOptions.ControllerManager = []string{"--node-monitor-grace-period=20s"}
 	w, err := world.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

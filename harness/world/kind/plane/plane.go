@@ -47,7 +47,7 @@ func Start(version string) world.StartControlPlane {
 		if err := kind.CheckImage(ctx, version); err != nil {
 			return nil, err
 		}
-		spec := wanted(at, version)
+		spec := clusterSpec(at, version)
 		cluster, err := kind.Find(spec.Name)
 		if err != nil {
 			return nil, err
@@ -87,8 +87,8 @@ const (
 	egressConfig = "egress.yaml"
 )
 
-// wanted is a cluster as the scenario has it.
-func wanted(at world.Site, version string) kind.Spec {
+// clusterSpec is a cluster as the scenario has it.
+func clusterSpec(at world.Site, version string) kind.Spec {
 	spec := kind.Spec{
 		Name:    strings.Trim("world-"+at.Name, "-") + fmt.Sprintf("-%d", os.Getpid()),
 		Version: version, PodSubnet: at.Wishes.ClusterCIDR, Temporary: true,
@@ -167,12 +167,12 @@ func (p *plane) connect(ctx context.Context) error {
 	if p.ca, err = pki.ReadAuthority(pki.Pair{Cert: cert, Key: key}, time.Now()); err != nil {
 		return err
 	}
-	return p.leave(ctx)
+	return p.stopKubelet(ctx)
 }
 
-// leave ends the kubelet of the control plane's node when it has started that, and removes
+// stopKubelet ends the kubelet of the control plane's node when it has started that, and removes
 // its Node and pods from the API. In containers of containerd they run on.
-func (p *plane) leave(ctx context.Context) error {
+func (p *plane) stopKubelet(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(p.admin)
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func Intrude(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	answered := 0
-	for _, p := range append(Under(dir), Process{PID: os.Getpid()}) {
+	for _, p := range append(ProcessesUnder(dir), Process{PID: os.Getpid()}) {
 		addresses, err := Listening(p.PID)
 		if err != nil {
 			t.Error(err)

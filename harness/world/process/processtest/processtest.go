@@ -27,10 +27,10 @@ func WithEnv(pair string) []Process {
 	return all(func(p Process, _ []string) bool { return slices.Contains(Env(p.PID), pair) })
 }
 
-// Under are the processes that have dir, or what is below it, as the value of a
+// ProcessesUnder are the processes that have dir, or what is below it, as the value of a
 // variable, as an argument or as the value of a flag: the programs of the worlds whose
 // folders are in it, and their guards.
-func Under(dir string) []Process {
+func ProcessesUnder(dir string) []Process {
 	below := func(s string) bool {
 		if name, value, ok := strings.Cut(s, "="); ok && !strings.Contains(name, "/") {
 			s = value
@@ -138,7 +138,7 @@ func Poison(t *testing.T) {
 func CheckUnpoisoned(t *testing.T, dir string, atLeast int) {
 	t.Helper()
 	programs := 0
-	for _, p := range Under(dir) {
+	for _, p := range ProcessesUnder(dir) {
 		env := Env(p.PID)
 		if len(env) == 0 { // it has just ended
 			continue

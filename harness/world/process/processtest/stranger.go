@@ -62,7 +62,7 @@ func CheckStrangers(t *testing.T, dir string, atLeast int, may map[string][]stri
 			return &certificate, nil
 		}},
 	}
-	for _, p := range append(Under(dir), Process{PID: os.Getpid()}) {
+	for _, p := range append(ProcessesUnder(dir), Process{PID: os.Getpid()}) {
 		program, _, _ := strings.Cut(p.Command, " ")
 		name := filepath.Base(program)
 		if p.Command == "" {

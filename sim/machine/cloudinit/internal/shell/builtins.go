@@ -77,7 +77,7 @@ func readInput(r *run, c invocation) status {
 }
 
 func eval(r *run, c invocation) status {
-	return r.here(r.name, strings.Join(c.args[1:], " "), c)
+	return r.runScript(r.name, strings.Join(c.args[1:], " "), c)
 }
 
 // source runs a script in this one's own variables.
@@ -89,12 +89,12 @@ func source(r *run, c invocation) status {
 	if !found {
 		s := r.exists(c.args[1])
 		if s == open {
-			r.note(c)
+			r.recordCall(c)
 			return assumed
 		}
 		return s
 	}
-	return r.here(c.args[1], f.Content, c)
+	return r.runScript(c.args[1], f.Content, c)
 }
 
 // interpreter is a shell that is called: with -c, a script's name or its text.
@@ -147,7 +147,7 @@ func wrapper(r *run, c invocation) status {
 		name, value, isAssign := strings.Cut(a, "=")
 		switch {
 		case c.args[0] == "command" && (a == "-v" || a == "-V"):
-			return ask(r, c)
+			return evaluate(r, c)
 		case slices.Contains(valued[c.args[0]], a):
 			args = args[min(2, len(args)):]
 		case strings.HasPrefix(a, "-"):
@@ -163,7 +163,7 @@ func wrapper(r *run, c invocation) status {
 		default:
 			exec := c.args[0] == "exec"
 			c.args, c.env = args, env
-			s := r.in(func() status { return r.dispatch(c) })
+			s := r.deeper(func() status { return r.dispatch(c) })
 			if exec {
 				r.jump = exits
 			}

@@ -73,7 +73,7 @@ func (r *run) dispatch(c invocation) status {
 	if body, found := r.funcs[c.args[0]]; found {
 		args := r.args
 		r.args = append([]string{args[0]}, c.args[1:]...)
-		s := r.in(func() status { return r.stmt(body, c.in, c.out) })
+		s := r.deeper(func() status { return r.stmt(body, c.in, c.out) })
 		r.args = args
 		if r.jump == returns {
 			r.jump = onward
@@ -99,14 +99,14 @@ func (r *run) dispatch(c invocation) status {
 
 // unknown notes a call of a program that is not followed.
 func (r *run) unknown(c invocation) status {
-	r.note(c)
+	r.recordCall(c)
 	if c.out != nil {
 		c.out.WriteString(r.m.mark("what " + short(strings.Join(c.args, " ")) + " prints"))
 	}
 	return assumed
 }
 
-func (r *run) note(c invocation) {
+func (r *run) recordCall(c invocation) {
 	const entry = 64 // bytes of a map; names and values are shared by all calls
 	r.m.copied(len(r.vars))
 	env := map[string]string{}
@@ -119,12 +119,12 @@ func (r *run) note(c invocation) {
 		env[name] = v
 	}
 	r.m.bytes += entry * len(env)
-	within(r.m.bytes, maxBytes)
+	checkDepth(r.m.bytes, maxBytes)
 	for _, a := range c.args {
 		r.m.produce(a)
 	}
 	r.m.produce(c.in)
-	r.m.Calls = append(r.m.Calls, Call{Where: r.where(c.pos), Args: c.args, Env: env, Stdin: c.in})
+	r.m.Calls = append(r.m.Calls, Call{Where: r.position(c.pos), Args: c.args, Env: env, Stdin: c.in})
 }
 
 // environmental reports whether a variable is taken to be exported: by custom, those
@@ -139,7 +139,7 @@ func (r *run) nested(name, text string, c invocation, args []string) status {
 	}
 	if elsewhere || !IsShell(text) {
 		c.in = text
-		r.note(c)
+		r.recordCall(c)
 		return assumed
 	}
 	r.m.copied(len(r.vars) + len(c.env))
@@ -153,14 +153,14 @@ func (r *run) nested(name, text string, c invocation, args []string) status {
 	for k, v := range c.env {
 		inner.vars[k] = []string{v}
 	}
-	return inner.here(name, text, c)
+	return inner.runScript(name, text, c)
 }
 
-// here follows a script in this one's own shell.
-func (r *run) here(name, text string, c invocation) status {
+// runScript follows a script in this one's own shell.
+func (r *run) runScript(name, text string, c invocation) status {
 	defer func(name string) { r.name = name }(r.name)
 	r.name = name
-	return r.in(func() status {
+	return r.deeper(func() status {
 		if err := r.script(text, c.in, c.out); err != nil {
 			r.m.problem(err.Error())
 			return no

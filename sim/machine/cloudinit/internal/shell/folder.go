@@ -57,7 +57,7 @@ func (r *run) write(p, content string, appends bool, pos syntax.Pos) {
 	if appends {
 		content = f.Content + content
 	}
-	f.Content, f.From = r.m.produce(content), r.where(pos)
+	f.Content, f.From = r.m.produce(content), r.position(pos)
 	r.m.Files[p] = f
 }
 

@@ -10,12 +10,12 @@ import (
 func grep(r *run, c invocation) status {
 	flags, rest := c.flags()
 	if len(rest) == 0 || strings.ContainsAny(flags, "vcwxzoABC") {
-		return ask(r, c)
+		return evaluate(r, c)
 	}
 	text := c.in
 	if len(rest) > 1 {
 		if len(rest) > 2 || strings.Contains(flags, "r") || r.exists(rest[1]) == open {
-			return ask(r, c)
+			return evaluate(r, c)
 		}
 		text = ""
 		if f, found := r.m.Files[r.abs(rest[1])]; found {
@@ -27,7 +27,7 @@ func grep(r *run, c invocation) status {
 		re, ok = regexp.MustCompile(regexp.QuoteMeta(rest[0])), true
 	}
 	if !ok || marked(text) || marked(rest[0]) {
-		return ask(r, c)
+		return evaluate(r, c)
 	}
 	r.m.produce(text) // it is read, which takes time
 	found := no

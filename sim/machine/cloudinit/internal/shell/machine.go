@@ -86,14 +86,14 @@ type Machine struct {
 
 func (m *Machine) produce(s string) string {
 	m.bytes += len(s)
-	within(m.bytes, maxBytes)
+	checkDepth(m.bytes, maxBytes)
 	return s
 }
 
 // copied counts a copy of so many entries, which is work too.
 func (m *Machine) copied(entries int) {
 	m.steps += entries / 8
-	within(m.steps, maxSteps)
+	checkDepth(m.steps, maxSteps)
 }
 
 // Put writes a file that no script writes, or appends to it. It returns ErrLimit.

@@ -161,6 +161,6 @@ func (r *run) replace(p *syntax.ParamExp, value string) string {
 	if p.Repl.All {
 		n = -1
 	}
-	within(strings.Count(value, from)*len(to), maxBytes)
+	checkDepth(strings.Count(value, from)*len(to), maxBytes)
 	return r.m.produce(strings.Replace(value, from, to, n))
 }

@@ -28,8 +28,8 @@ func init() { // a script can call programs that call scripts
 		"sudo": wrapper, "nohup": wrapper, "time": wrapper, "exec": wrapper, "command": wrapper, "env": wrapper,
 		"timeout": wrapper, "nice": wrapper, "ionice": wrapper, "builtin": wrapper,
 		"systemctl": systemctl,
-		"which":     ask, "type": ask, "pgrep": ask, "ping": ask, "nc": ask, "mountpoint": ask, "getent": ask,
-		"lsmod": ask, "blkid": ask, "pidof": ask, "dpkg-query": ask, "rpm": ask,
+		"which":     evaluate, "type": evaluate, "pgrep": evaluate, "ping": evaluate, "nc": evaluate, "mountpoint": evaluate, "getent": evaluate,
+		"lsmod": evaluate, "blkid": evaluate, "pidof": evaluate, "dpkg-query": evaluate, "rpm": evaluate,
 	}
 }
 
@@ -73,7 +73,7 @@ func id(r *run, c invocation) status {
 		c.print(r, "0\n")
 		return yes
 	}
-	return ask(r, c)
+	return evaluate(r, c)
 }
 
 var outputOption = regexp.MustCompile(`(?s)^(--output|-O|-([^-].*)?o)$`)
@@ -115,7 +115,7 @@ func download(r *run, c invocation) status {
 func systemctl(r *run, c invocation) status {
 	_, rest := c.flags()
 	if len(rest) > 0 && (strings.HasPrefix(rest[0], "is-") || rest[0] == "status" || rest[0] == "cat") {
-		return ask(r, c)
+		return evaluate(r, c)
 	}
 	return r.unknown(c)
 }

@@ -26,14 +26,14 @@ func (r *run) restore(s state) {
 	r.m.Files, r.m.Hostname, r.m.Calls, r.vars, r.cwd = maps.Clone(s.files), s.hostname, s.calls, maps.Clone(s.vars), s.cwd
 }
 
-// either follows the alternatives of an open question and leaves what they agree on.
+// followAll follows the alternatives of an open question and leaves what they agree on.
 // One that ends the script early is the failing one, and not followed further.
-func (r *run) either(why string, alternatives ...func() status) status {
+func (r *run) followAll(why string, alternatives ...func() status) status {
 	before := r.save()
 	var merged *state
 	for _, alternative := range alternatives {
 		r.restore(before)
-		r.in(alternative)
+		r.deeper(alternative)
 		left := r.jump == exits || r.jump == returns
 		r.jump = onward
 		if left {
@@ -99,8 +99,8 @@ func (r *run) question(cond []*syntax.Stmt, in string, out *strings.Builder) sta
 	return s
 }
 
-// ask is a program that is called for its answer.
-func ask(r *run, c invocation) status {
+// evaluate is a program that is called for its answer.
+func evaluate(r *run, c invocation) status {
 	if c.out != nil {
 		c.out.WriteString(r.m.mark("what " + short(strings.Join(c.args, " ")) + " prints"))
 	}

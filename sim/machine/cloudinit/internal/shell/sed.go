@@ -68,7 +68,7 @@ func (r *run) edited(text string, edits []edit, understood bool, c invocation) s
 		lines := slices.Collect(strings.Lines(text))
 		for i, line := range lines {
 			line, hadEnd := strings.CutSuffix(line, "\n")
-			within((len(line)+1)*(len(e.new)+1), maxBytes) // it may match everywhere
+			checkDepth((len(line)+1)*(len(e.new)+1), maxBytes) // it may match everywhere
 			if e.applies(line, i == len(lines)-1) {
 				line = e.apply(line)
 			} else {

@@ -26,7 +26,7 @@ type run struct {
 // limit is what following a script panics with to end it, wherever it is.
 type limit struct{}
 
-func within(n, most int) {
+func checkDepth(n, most int) {
 	if n > most {
 		panic(limit{})
 	}
@@ -67,7 +67,7 @@ func (m *Machine) Start() *Session {
 func (s *Session) Run(name, script string) error {
 	return s.guarded(name, func() error {
 		if !IsShell(script) {
-			s.run.note(invocation{args: []string{name}, in: script})
+			s.run.recordCall(invocation{args: []string{name}, in: script})
 			return nil
 		}
 		return s.run.script(script, "", nil)
@@ -107,8 +107,8 @@ func IsShell(script string) bool {
 }
 
 func (r *run) script(text, in string, out *strings.Builder) error {
-	within(len(text), maxScript)
-	within(nesting(text), maxNesting)
+	checkDepth(len(text), maxScript)
+	checkDepth(nesting(text), maxNesting)
 	r.m.produce(text) // it may be the same again and again
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -135,18 +135,18 @@ func nesting(text string) int {
 // step counts what is done.
 func (r *run) step() {
 	r.m.steps++
-	within(r.m.steps, maxSteps)
+	checkDepth(r.m.steps, maxSteps)
 }
 
-// in runs f one level deeper.
-func (r *run) in(f func() status) status {
+// deeper runs f one level deeper.
+func (r *run) deeper(f func() status) status {
 	r.depth++
-	within(r.depth, maxDepth)
+	checkDepth(r.depth, maxDepth)
 	defer func() { r.depth-- }()
 	return f()
 }
 
-func (r *run) where(pos syntax.Pos) string {
+func (r *run) position(pos syntax.Pos) string {
 	if !pos.IsValid() {
 		return r.name // a program that was called without a shell
 	}

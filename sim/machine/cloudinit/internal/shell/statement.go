@@ -16,7 +16,7 @@ func (r *run) stmts(list []*syntax.Stmt, in string, out *strings.Builder) status
 		s = r.stmt(stmt, in, out)
 		if s == no && r.errs && !stmt.Negated && !isList(stmt.Cmd) {
 			r.jump = exits
-			r.m.problem(r.where(stmt.Pos()) + " stops, as " + r.source(stmt) + " fails")
+			r.m.problem(r.position(stmt.Pos()) + " stops, as " + r.source(stmt) + " fails")
 		}
 		if r.jump != onward {
 			break
@@ -71,7 +71,7 @@ func (r *run) stmt(s *syntax.Stmt, in string, out *strings.Builder) status {
 	}
 	result := yes
 	if s.Cmd != nil {
-		follow := func() status { return r.in(func() status { return r.command(s.Cmd, in, out) }) }
+		follow := func() status { return r.deeper(func() status { return r.command(s.Cmd, in, out) }) }
 		if s.Negated {
 			result = r.forgiving(follow)
 		} else {
@@ -178,7 +178,7 @@ func (r *run) binary(c *syntax.BinaryCmd, in string, out *strings.Builder) statu
 	goesOn := c.Op == syntax.AndStmt
 	switch left {
 	case open:
-		return r.either(r.why, func() status { return r.stmt(c.Y, in, out) }, func() status { return yes })
+		return r.followAll(r.why, func() status { return r.stmt(c.Y, in, out) }, func() status { return yes })
 	case no:
 		goesOn = !goesOn
 	}
@@ -207,9 +207,9 @@ func (r *run) ifClause(c *syntax.IfClause, in string, out *strings.Builder) stat
 	case yes:
 		return then()
 	case no:
-		return r.in(otherwise)
+		return r.deeper(otherwise)
 	}
-	return r.either(r.where(c.Pos())+": "+r.why, then, otherwise)
+	return r.followAll(r.position(c.Pos())+": "+r.why, then, otherwise)
 }
 
 func (r *run) while(c *syntax.WhileClause, in string, out *strings.Builder) status {
@@ -220,7 +220,7 @@ func (r *run) while(c *syntax.WhileClause, in string, out *strings.Builder) stat
 			return answer
 		}
 		if answer == open {
-			return r.either(r.where(c.Pos())+": "+r.why,
+			return r.followAll(r.position(c.Pos())+": "+r.why,
 				func() status { return yes }, func() status { r.stmts(c.Do, in, out); r.endOfLoop(); return yes })
 		}
 		if (answer == yes) == c.Until {
@@ -248,7 +248,7 @@ func (r *run) endOfLoop() bool {
 func (r *run) forClause(c *syntax.ForClause, in string, out *strings.Builder) status {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok { // for ((;;))
-		return r.either(r.where(c.Pos())+": how often the loop runs",
+		return r.followAll(r.position(c.Pos())+": how often the loop runs",
 			func() status { return yes }, func() status { r.stmts(c.Do, in, out); r.endOfLoop(); return yes })
 	}
 	items := r.args[1:]
@@ -282,7 +282,7 @@ func (r *run) caseClause(c *syntax.CaseClause, in string, out *strings.Builder) 
 		}
 	}
 	if len(alternatives) > 1 {
-		return r.either(r.where(c.Pos())+": which case holds", alternatives...)
+		return r.followAll(r.position(c.Pos())+": which case holds", alternatives...)
 	}
 	return yes
 }

@@ -185,7 +185,7 @@ func (r *run) part(part syntax.WordPart, quoted bool) []string {
 		return r.param(p)
 	case *syntax.CmdSubst:
 		var out strings.Builder
-		r.in(func() status { return r.subshell(p.Stmts, "", &out) })
+		r.deeper(func() status { return r.subshell(p.Stmts, "", &out) })
 		return []string{r.m.produce(strings.TrimRight(out.String(), "\n"))}
 	}
 	return []string{r.m.mark(r.source(part))}
