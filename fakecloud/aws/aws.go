@@ -170,7 +170,7 @@ func (s *Server) AddSubnet(name, zone string, free int) error {
 func (s *Server) LeaveFree(name string, free int) error { return s.ec2.LeaveFree(name, free) }
 
 // Close ends the count of strangers.
-func (s *Server) Close() error { return s.Strangers().Close() }
+func (s *Server) Close() error { return s.UnsignedCalls().Close() }
 
 // Catalogue is what is offered in us-west-2.
 func Catalogue() *fakecloud.Catalogue { return offer.Catalogue(Region) }

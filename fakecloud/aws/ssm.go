@@ -55,8 +55,8 @@ func parameters(cfg Config) []api.Operation {
 		}
 		return found, nil
 	}
-	about := func(_ *api.Call, in *getParameterRequest) api.About {
-		return api.About{Matches: []cloudfault.Call{{Name: in.Name}}}
+	about := func(_ *api.Call, in *getParameterRequest) api.Subject {
+		return api.Subject{Matches: []cloudfault.Call{{Name: in.Name}}}
 	}
 	return []api.Operation{api.With(api.Does("GetParameter", get), about)}
 }

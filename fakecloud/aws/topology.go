@@ -35,7 +35,7 @@ func (s *Server) topology() api.Operation {
 		for _, i := range c.Tx.Instances.All() {
 			for _, id := range in.InstanceIDs {
 				if id == i.Name && placed.MatchString(i.Type) {
-					c.Confess(fmt.Sprintf("the cloud does not know where in the network an instance of type %s is", i.Type))
+					c.ReportUnserved(fmt.Sprintf("the cloud does not know where in the network an instance of type %s is", i.Type))
 				}
 			}
 		}
@@ -47,5 +47,5 @@ func (s *Server) topology() api.Operation {
 		return &topologyAnswer{Instances: []struct{}{}}, nil
 	}
 	return api.With(api.Does("DescribeInstanceTopology", describe),
-		func(_ *api.Call, in *topologyRequest) api.About { return api.About{Instances: in.InstanceIDs} })
+		func(_ *api.Call, in *topologyRequest) api.Subject { return api.Subject{Instances: in.InstanceIDs} })
 }

@@ -83,11 +83,11 @@ func describeImages(c *jsonapi.Call) (int, any, error) {
 // instanceName is that of a host.
 var instanceName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$`)
 
-// aboutLaunch is the instance to be, and what it is to be like.
-func aboutLaunch(c *jsonapi.Call) jsonapi.About {
+// launchSubject is the instance to be, and what it is to be like.
+func launchSubject(c *jsonapi.Call) jsonapi.Subject {
 	var l launch
 	_ = json.Unmarshal(c.Body, &l) // launching reports what is wrong with it
-	return jsonapi.About{
+	return jsonapi.Subject{
 		Instance: l.Name, Group: l.Tags[c.Cloud.GroupLabel()],
 		Wants: map[string]any{"type": l.Type, "location": l.Zone, "capacity": l.CapacityType},
 	}

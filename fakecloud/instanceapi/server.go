@@ -22,7 +22,7 @@ var API = jsonapi.API{
 	Calls: []jsonapi.Operation{
 		{Name: "DescribeTypes", Route: "GET /types", Words: "describe types", Handle: describeTypes},
 		{Name: "DescribeImages", Route: "GET /images", Words: "describe images", Handle: describeImages},
-		{Name: "LaunchInstance", Route: "POST /instances", Words: "launch instances", Handle: launchInstance, About: aboutLaunch},
+		{Name: "LaunchInstance", Route: "POST /instances", Words: "launch instances", Handle: launchInstance, Subject: launchSubject},
 		{Name: "DescribeInstances", Route: "GET /instances", Words: "describe instances", Handle: describeInstances},
 		{Name: "DescribeInstance", Route: "GET /instances/{name}", Words: "describe single_instances", Handle: describeInstance},
 		{Name: "DescribeInterruptions", Route: "GET /interruptions", Words: "describe interruptions", Handle: describeInterruptions},

@@ -80,9 +80,9 @@ func (cfg Config) serve(op Operation, others *history.Strangers, w http.Response
 
 // identify says which instance the call is about, and what it wants.
 func (c *Call) identify() {
-	of := About{Instance: c.Request.PathValue("name")}
-	if c.op.About != nil {
-		of = c.op.About(c)
+	of := Subject{Instance: c.Request.PathValue("name")}
+	if c.op.Subject != nil {
+		of = c.op.Subject(c)
 	} else {
 		c.Cloud.View(func(tx *fakecloud.Tx) {
 			if i := tx.Instances.Named(of.Instance); i != nil {

@@ -24,12 +24,12 @@ type Operation struct {
 	// Name is what faults and the history call it, Route that of http.ServeMux, and Words what sentences say.
 	Name, Route, Words string
 	Handle             func(*Call) (status int, reply any, err error)
-	// About says what the call is about. Nil means the instance that its path names as {name}.
-	About func(*Call) About
+	// Subject says what the call is about. Nil means the instance that its path names as {name}.
+	Subject func(*Call) Subject
 }
 
-// About is what a call is about, and what it asks for in the words of records.
-type About struct {
+// Subject is what a call is about, and what it asks for in the words of records.
+type Subject struct {
 	Instance, Group string
 	Wants           map[string]any
 }

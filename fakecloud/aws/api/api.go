@@ -39,11 +39,11 @@ type Operation struct {
 
 	request func() any
 	handle  func(*Call, any) (any, error)
-	about   func(*Call, any) About
+	about   func(*Call, any) Subject
 }
 
-// About is what a call is about, and what it asks for in the words of records.
-type About struct {
+// Subject is what a call is about, and what it asks for in the words of records.
+type Subject struct {
 	Instances []string
 	Wants     map[string]any
 	// Matches are what faults are matched with, where there is more to it than the instances.
@@ -62,8 +62,8 @@ func Does[In, Out any](name string, handle func(*Call, *In) (*Out, error)) Opera
 }
 
 // With has an operation say what a call is about.
-func With[In any](op Operation, about func(*Call, *In) About) Operation {
-	op.about = func(c *Call, in any) About { return about(c, in.(*In)) }
+func With[In any](op Operation, about func(*Call, *In) Subject) Operation {
+	op.about = func(c *Call, in any) Subject { return about(c, in.(*In)) }
 	return op
 }
 
@@ -97,8 +97,8 @@ func New(cfg Config) *Handler {
 	return &Handler{Config: cfg, others: history.CountStrangers(cfg.Cloud.Recorder(), "the cloud's API")}
 }
 
-// Strangers are those who came without a key.
-func (h *Handler) Strangers() *history.Strangers { return h.others }
+// UnsignedCalls are those who came without a key.
+func (h *Handler) UnsignedCalls() *history.Strangers { return h.others }
 
 // find is the service that a request is for, and whether its host says so: by that, or else by the service that it is signed for,
 // by the header of JSON protocols, or by its path. Without any of them it is EC2, as the first of all.

@@ -32,7 +32,7 @@ type Call struct {
 	op     *Operation
 	id     string
 	body   []byte
-	about  About
+	about  Subject
 	notes  map[string]any
 }
 
@@ -159,12 +159,12 @@ func (c *Call) readPath() (any, error) {
 // notServed refuses an operation that is not there, or that nothing here knows: what needs it has not been tried.
 func (c *Call) notServed(code, format string, args ...any) error {
 	called := fmt.Sprintf(format, args...)
-	c.Confess(fmt.Sprintf("the cloud does not serve %s %.80q", c.Service.Name, called))
+	c.ReportUnserved(fmt.Sprintf("the cloud does not serve %s %.80q", c.Service.Name, called))
 	return wire.Errorf(code, "The action %.80s is not valid for this web service.", called)
 }
 
-// Confess records that the cloud does not know what a program asks of it, so that nothing is concluded from the run.
-func (c *Call) Confess(why string) {
+// ReportUnserved records that the cloud does not know what a program asks of it, so that nothing is concluded from the run.
+func (c *Call) ReportUnserved(why string) {
 	c.Cloud.Recorder().Record(history.Event{
 		At: c.Cloud.Clock().Now(), Source: history.Harness, Verb: history.Unreadable, Actor: "fakecloud", Detail: map[string]any{"error": why},
 	})
@@ -257,7 +257,7 @@ func (c *Call) fail(w http.ResponseWriter, err error) {
 		refused = wire.Errorf("InternalError", "%v", err)
 	}
 	if refused.Code == wire.UnknownParameter {
-		c.Confess(fmt.Sprintf("the cloud does not know a parameter of %s: %.120s", c.op.Name, refused.Message))
+		c.ReportUnserved(fmt.Sprintf("the cloud does not know a parameter of %s: %.120s", c.op.Name, refused.Message))
 	}
 	_, code, is := strings.Cut(refused.Code, "#") // of its shape's name
 	if !is {

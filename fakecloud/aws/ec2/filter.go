@@ -89,7 +89,7 @@ func (k kind[T]) filtered(c *api.Call, all []*T, filters []filter) ([]*T, error)
 				return keys
 			}
 		default:
-			c.Confess(fmt.Sprintf("the cloud does not know the filter %.80q of %s", f.Name, c.Operation()))
+			c.ReportUnserved(fmt.Sprintf("the cloud does not know the filter %.80q of %s", f.Name, c.Operation()))
 			return nil, wire.Errorf("InvalidParameterValue", "The filter '%.80s' is invalid", f.Name)
 		}
 		var left []*T

@@ -98,10 +98,10 @@ type pool struct {
 }
 
 // aboutFleet is what a fleet wants: faults are asked for each of its pools.
-func (s *Service) aboutFleet(c *api.Call, in *fleetRequest) api.About {
+func (s *Service) aboutFleet(c *api.Call, in *fleetRequest) api.Subject {
 	is, _ := tagsFor(in.Tags, "instance") // the fleet reports what is wrong with them
 	spot := in.spot()
-	about := api.About{Wants: map[string]any{"capacity": fakecloud.CapacityType(spot)}}
+	about := api.Subject{Wants: map[string]any{"capacity": fakecloud.CapacityType(spot)}}
 	for _, config := range in.Configs {
 		for _, o := range config.Overrides {
 			order := &order{typeName: o.InstanceType, zone: o.AvailabilityZone, subnet: o.SubnetID, spot: spot, tags: is}
@@ -205,11 +205,11 @@ func (s *Service) pools(c *api.Call, in *fleetRequest) ([]*pool, error) {
 			o.AllocationStrategy)
 	}
 	if in.Type != "instant" {
-		c.Confess(fmt.Sprintf("the cloud does not serve fleets of type %q", cmp.Or(in.Type, "maintain")))
+		c.ReportUnserved(fmt.Sprintf("the cloud does not serve fleets of type %q", cmp.Or(in.Type, "maintain")))
 		return nil, wire.Errorf("UnsupportedOperation", "Fleets of type %q are not served: want instant", cmp.Or(in.Type, "maintain"))
 	}
 	if in.Target.OnDemand != nil || in.Target.Spot != nil {
-		c.Confess("the cloud does not serve fleets with targets of on-demand and spot capacity beside the total")
+		c.ReportUnserved("the cloud does not serve fleets with targets of on-demand and spot capacity beside the total")
 		return nil, wire.Errorf("UnsupportedOperation", "Targets beside the total are not served")
 	}
 	var all []*pool

@@ -254,8 +254,8 @@ type (
 	}
 )
 
-func aboutInstances(_ *api.Call, in *instancesRequest) api.About {
-	return api.About{Instances: in.InstanceIDs}
+func instancesSubject(_ *api.Call, in *instancesRequest) api.Subject {
+	return api.Subject{Instances: in.InstanceIDs}
 }
 
 var instanceID = regexp.MustCompile(`^i-[0-9a-f]{8}([0-9a-f]{9})?$`)

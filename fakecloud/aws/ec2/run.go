@@ -62,10 +62,10 @@ func (s *Service) data(in *runRequest) (*templateData, *template, error) {
 	return data, from, data.check()
 }
 
-func (s *Service) aboutRun(c *api.Call, in *runRequest) api.About {
+func (s *Service) aboutRun(c *api.Call, in *runRequest) api.Subject {
 	data, from, err := s.data(in)
 	if err != nil {
-		return api.About{}
+		return api.Subject{}
 	}
 	is, _ := tagsFor(in.Tags, "instance")
 	o := s.runOrder(in, data, from, is)
@@ -82,7 +82,7 @@ func (s *Service) aboutRun(c *api.Call, in *runRequest) api.About {
 			wants[key] = value
 		}
 	}
-	about := api.About{Wants: wants}
+	about := api.Subject{Wants: wants}
 	about.Matches = append(about.Matches, call)
 	return about
 }

@@ -49,8 +49,8 @@ type (
 	}
 )
 
-func aboutStatus(_ *api.Call, in *statusRequest) api.About {
-	return api.About{Instances: in.InstanceIDs}
+func statusSubject(_ *api.Call, in *statusRequest) api.Subject {
+	return api.Subject{Instances: in.InstanceIDs}
 }
 
 // initializing is how long the checks of a new instance take ("Status checks for Amazon EC2 instances": a few minutes).

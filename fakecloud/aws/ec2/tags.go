@@ -16,14 +16,14 @@ type tagsRequest struct {
 	Tags      []tag    `wire:"tag,max=1000"`
 }
 
-func aboutTags(_ *api.Call, in *tagsRequest) api.About {
+func tagsSubject(_ *api.Call, in *tagsRequest) api.Subject {
 	var ids []string
 	for _, id := range in.Resources {
 		if strings.HasPrefix(id, "i-") {
 			ids = append(ids, id)
 		}
 	}
-	return api.About{Instances: ids}
+	return api.Subject{Instances: ids}
 }
 
 func (s *Service) createTags(c *api.Call, in *tagsRequest) (*done, error) {

@@ -26,8 +26,8 @@ type (
 	}
 )
 
-func aboutTermination(_ *api.Call, in *terminateRequest) api.About {
-	return api.About{Instances: in.InstanceIDs}
+func terminationSubject(_ *api.Call, in *terminateRequest) api.Subject {
+	return api.Subject{Instances: in.InstanceIDs}
 }
 
 // terminate begins to end instances: all that are named, or none if one of them is not there. One that has ended stays so.

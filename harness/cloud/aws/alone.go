@@ -75,7 +75,7 @@ func (s *served) Serve(ctx context.Context, c *fakecloud.Cloud, l net.Listener, 
 	if err != nil {
 		return live.Served{}, err
 	}
-	up := loopback.Serve(ctx, l, server, server.Strangers())
+	up := loopback.Serve(ctx, l, server, server.UnsignedCalls())
 	a := s.account
 	return live.Served{
 		Closer: up, Endpoint: up.URL(),

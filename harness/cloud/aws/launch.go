@@ -26,7 +26,7 @@ func (r *Region) Launch(ctx context.Context, typeName, zone, userData string) er
 		"TagSpecification.1.ResourceType": {"instance"}, "TagSpecification.1.Tag.1.Key": {"kubernetes.io/cluster/" + cluster},
 		"TagSpecification.1.Tag.1.Value": {"owned"},
 	}
-	if err := r.server.ByHand(ctx, form.Encode()); err != nil {
+	if err := r.server.CallAsOwner(ctx, form.Encode()); err != nil {
 		return fmt.Errorf("launching an instance of the type %s in %s: %w", typeName, zone, err)
 	}
 	return nil
