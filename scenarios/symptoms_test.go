@@ -47,8 +47,8 @@ func TestSymptomsNeedEachOfTheirParts(t *testing.T) {
 		}
 		t.Run(written.ID, func(t *testing.T) {
 			s := shortest(t, written.Symptom.Sequence)
-			find := func(records []history.Record) checker.Finding {
-				records = append(slices.Concat(s.defined, records), history.Record{Virtual: s.now + 24*time.Hour, Event: history.Event{Source: history.Harness, Verb: history.Ended}})
+			find := func(records []history.Entry) checker.Finding {
+				records = append(slices.Concat(s.defined, records), history.Entry{Virtual: s.now + 24*time.Hour, Event: history.Event{Source: history.Harness, Verb: history.Ended}})
 				for i := range records {
 					records[i].Seq = uint64(i + 1)
 				}
@@ -82,9 +82,9 @@ type (
 	story struct {
 		now      time.Duration
 		captured map[string]any
-		records  []history.Record
-		tried    []history.Record // what must not have been
-		defined  []history.Record // of what the scenario may bring
+		records  []history.Entry
+		tried    []history.Entry // what must not have been
+		defined  []history.Entry // of what the scenario may bring
 	}
 )
 
@@ -104,7 +104,7 @@ func shortest(t *testing.T, sequence []element) *story {
 			s.happen(e)
 		}
 		for _, absent := range e.Absent {
-			s.defined = append(s.defined, history.Record{Event: history.Event{Source: history.API, Verb: "create", Code: 201,
+			s.defined = append(s.defined, history.Entry{Event: history.Event{Source: history.API, Verb: "create", Code: 201,
 				Object: history.Object{Resource: "customresourcedefinitions", Name: fmt.Sprint(absent["resource"], ".example.com")}}})
 			if absent["code"] == nil {
 				r := s.record(absent, nil)
@@ -118,7 +118,7 @@ func shortest(t *testing.T, sequence []element) *story {
 
 // happen adds what an element of the sequence matches, and what is the case at that time.
 func (s *story) happen(e element) {
-	matched := make([]history.Record, max(e.Count, 1))
+	matched := make([]history.Entry, max(e.Count, 1))
 	for i := range matched {
 		matched[i] = s.record(e.Match, e.Capture)
 	}
@@ -140,8 +140,8 @@ func (s *story) happen(e element) {
 }
 
 // record is one that the pattern matches, with a value of its own for what is captured.
-func (s *story) record(pattern, capture map[string]any) history.Record {
-	r := history.Record{Event: history.Event{Verb: "patch", Detail: map[string]any{}}}
+func (s *story) record(pattern, capture map[string]any) history.Entry {
+	r := history.Entry{Event: history.Event{Verb: "patch", Detail: map[string]any{}}}
 	for field, wanted := range pattern {
 		value := s.value(wanted)
 		switch field {

@@ -185,7 +185,7 @@ func (a *armed) atWork(now time.Time) bool {
 }
 
 // describe returns what records say of a fault that acts on a call.
-func describe(call Call) fault.RecordDetails {
+func describe(call Call) fault.EventDetails {
 	detail := map[string]any{}
 	for key, value := range map[string]string{"operation": call.Operation, "group": call.Group} {
 		if value != "" {
@@ -196,5 +196,5 @@ func describe(call Call) fault.RecordDetails {
 	if call.Instance != "" {
 		object = history.Object{Resource: "instances", Name: call.Instance}
 	}
-	return fault.RecordDetails{Actor: "fakecloud", Object: object, Detail: detail}
+	return fault.EventDetails{Actor: "fakecloud", Object: object, Detail: detail}
 }

@@ -139,11 +139,11 @@ func TestLife(t *testing.T) {
 		t.Errorf("without the token: %d", resp.StatusCode)
 	}
 	calls := r.log.Since(0)
-	if slices.ContainsFunc(calls, func(c history.Record) bool { return c.Actor == "karpenter" || c.Code == 401 }) ||
-		!slices.ContainsFunc(calls, func(c history.Record) bool { return c.Verb == history.Uninvited }) {
+	if slices.ContainsFunc(calls, func(c history.Entry) bool { return c.Actor == "karpenter" || c.Code == 401 }) ||
+		!slices.ContainsFunc(calls, func(c history.Entry) bool { return c.Verb == history.Uninvited }) {
 		t.Errorf("a stranger is not just counted: %v", calls)
 	}
-	if !slices.ContainsFunc(calls, func(c history.Record) bool {
+	if !slices.ContainsFunc(calls, func(c history.Entry) bool {
 		return c.Verb == "LaunchInstance" && c.Actor == "tester" && c.Code == 201 && c.Object.Name == "one" && c.Source == history.Cloud
 	}) {
 		t.Errorf("no launch in the history: %v", calls)

@@ -79,7 +79,7 @@ func TestCross(t *testing.T) {
 			checked := run.Rechecked{Run: run.Run{ID: test.of}, Now: verdict.Judgement{Verdict: test.verdict}}
 			var records history.InMemory
 			for i, e := range append(slices.Clone(test.events), history.Event{Source: history.Harness, Verb: history.Ended}) {
-				records = append(records, history.Record{Seq: uint64(i + 1), Event: e})
+				records = append(records, history.Entry{Seq: uint64(i + 1), Event: e})
 			}
 			checked.Records = records
 			var got []string
@@ -120,7 +120,7 @@ func TestLikeness(t *testing.T) {
 		checked := run.Rechecked{Run: r, Now: verdict.Judgement{Verdict: test.verdict}}
 		var records history.InMemory
 		for i, e := range append(slices.Clone(test.events), history.Event{Source: history.Harness, Verb: history.Ended}) {
-			records = append(records, history.Record{Seq: uint64(i + 1), Event: e})
+			records = append(records, history.Entry{Seq: uint64(i + 1), Event: e})
 		}
 		checked.Records = records
 		if got := checked.Likeness(t.Context(), failures(t, second, delete)); got != test.want {

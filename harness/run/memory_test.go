@@ -33,18 +33,18 @@ type renewals struct {
 	most int64
 }
 
-func (l *renewals) record(seq int) history.Record {
+func (l *renewals) record(seq int) history.Entry {
 	e := history.Event{Source: history.API, Verb: "update", Actor: "sim-node", Code: 200,
 		Object: history.Object{Resource: "leases", Namespace: "kube-node-lease", Name: fmt.Sprint("node-", seq%100)},
 		Detail: detail{"holder": fmt.Sprint("node-", seq%100), "renewed": fmt.Sprint(seq), "seconds": float64(40)}}
 	if seq == l.n {
 		e = history.Event{Source: history.Harness, Verb: history.Ended}
 	}
-	return history.Record{Seq: uint64(seq), Virtual: time.Duration(seq) * 10 * time.Millisecond, Event: e}
+	return history.Entry{Seq: uint64(seq), Virtual: time.Duration(seq) * 10 * time.Millisecond, Event: e}
 }
 
-func (l *renewals) Arrived() iter.Seq[history.Record] {
-	return func(yield func(history.Record) bool) {
+func (l *renewals) Arrived() iter.Seq[history.Entry] {
+	return func(yield func(history.Entry) bool) {
 		for seq := 1; seq <= l.n; seq++ {
 			if seq%(l.n/4) == 0 {
 				l.most = max(l.most, liveHeap())
@@ -55,8 +55,8 @@ func (l *renewals) Arrived() iter.Seq[history.Record] {
 		}
 	}
 }
-func (l *renewals) Timed() iter.Seq[history.Record] { return l.Arrived() }
-func (*renewals) Err() error                        { return nil }
+func (l *renewals) Timed() iter.Seq[history.Entry] { return l.Arrived() }
+func (*renewals) Err() error                       { return nil }
 
 // growth is how much more the live heap may be with ten times the records: a part of what
 // the records themselves are, which is some 100 MiB. The fewer are enough to fill what is read through.
@@ -109,7 +109,7 @@ func TestRecheckKeepsNoHistory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		problems := history.Scan(file, func(r history.Record) {
+		problems := history.Scan(file, func(r history.Entry) {
 			if r.Seq%uint64(n/4) == 0 {
 				look()
 			}

@@ -21,7 +21,7 @@ type OwnLog struct {
 
 // HoldAgainstLog compares the history with the log in the run's folder, if the target is one of which the log is
 // known. Of a run that could not be set up it looks for the error that the target repeats. A folder without logs says nothing.
-func (r *Run) HoldAgainstLog(ctx context.Context, dir string, records history.Records) (err error) {
+func (r *Run) HoldAgainstLog(ctx context.Context, dir string, records history.Entries) (err error) {
 	r.OwnLog, r.Repeats = nil, nil
 	if notSetUp(records) {
 		if r.Repeats, err = readRepeats(ctx, dir, r.Target.Name); err != nil {

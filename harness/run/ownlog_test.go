@@ -34,7 +34,7 @@ func TestOwnLogDisagrees(t *testing.T) {
 	}{{call, verdict.Healthy}, {other, verdict.Inconclusive}} {
 		var records history.InMemory
 		for i, e := range []history.Event{test.did, history.Outcome{Role: history.Then, Text: "x", Status: "passed"}.Event(), {Source: history.Harness, Verb: history.Ended}} {
-			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(10+20*i) * time.Second, Event: e})
+			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(10+20*i) * time.Second, Event: e})
 		}
 		r := Run{ID: "x", Epoch: epoch, Target: builds.Manifest{Ref: builds.Ref{Name: "cluster-autoscaler"}}}
 		if err := r.HoldAgainstLog(t.Context(), dir, records); err != nil {

@@ -41,7 +41,7 @@ type Rechecked struct {
 	// Expected is what today's record expects of the run's target.
 	Expected scenarios.Expectation
 	// Records are read from the run's folder.
-	Records history.Records
+	Records history.Entries
 	// Doubts say why nothing may be concluded from the run, a sentence each.
 	Doubts []string
 	// Changed says that the record is another than the one of then.
@@ -132,7 +132,7 @@ func (r Rechecked) Differences() []string {
 // Judge judges a run by its history and the record of its scenario, the same way
 // when it has just ended and when it is rechecked. The Thens are judged by what the
 // history says, whatever was recorded of them.
-func Judge(r Run, record scenarios.Record, records history.Records) (verdict.Judgement, then.Judged) {
+func Judge(r Run, record scenarios.Record, records history.Entries) (verdict.Judgement, then.Judged) {
 	if r.Unplayed != "" {
 		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: oneline.Ends(r.Unplayed)}, then.Judged{}
 	}

@@ -95,7 +95,7 @@ func errorIn(line []byte) string {
 }
 
 // notSetUp reports whether a Given or a When has failed.
-func notSetUp(records history.Records) bool {
+func notSetUp(records history.Entries) bool {
 	for r := range records.Timed() {
 		if step, is := history.OutcomeOf(r); is && step.Role != history.Then && step.Status == "failed" {
 			return true

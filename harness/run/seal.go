@@ -112,7 +112,7 @@ const maxNamed = 10
 // run, a sentence each; none if it is as it was when it ended. The error is that of
 // opening the history, or the cause of ctx, which ends the reading.
 func (r Run) Read(
-	ctx context.Context, dir string, through func(io.Reader) io.Reader, each func(history.Record),
+	ctx context.Context, dir string, through func(io.Reader) io.Reader, each func(history.Entry),
 ) (doubts []string, err error) {
 	file, err := strict.Open(ctx, filepath.Join(dir, HistoryFile))
 	if err != nil {
@@ -125,7 +125,7 @@ func (r Run) Read(
 	if through != nil {
 		text = through(text)
 	}
-	problems := history.Scan(text, func(record history.Record) {
+	problems := history.Scan(text, func(record history.Entry) {
 		switch {
 		case record.Seq > last+1:
 			found = append(found, fmt.Sprintf("%s: seq %d to %d are missing", HistoryFile, last+1, record.Seq-1))
@@ -171,7 +171,7 @@ var verbs = map[history.Source][]string{
 }
 
 // unknown names what of a record no nodestorm writes, or is "".
-func unknown(r history.Record) string {
+func unknown(r history.Entry) string {
 	if !slices.Contains(history.Sources(), r.Source) {
 		return fmt.Sprintf("source %q", r.Source)
 	}
@@ -201,7 +201,7 @@ func Checked(ctx context.Context, dir string) (Run, error) {
 	if err != nil || r.Verdict == "" {
 		return r, err
 	}
-	doubts, err := r.Read(ctx, dir, nil, func(history.Record) {})
+	doubts, err := r.Read(ctx, dir, nil, func(history.Entry) {})
 	if ctx.Err() != nil {
 		return r, context.Cause(ctx)
 	}
@@ -230,7 +230,7 @@ func Reseal(ctx context.Context, dir string) error {
 	}
 	defer text.Close()
 	sum, last := sha256.New(), uint64(0)
-	history.Scan(io.TeeReader(text, sum), func(record history.Record) { last = max(last, record.Seq) })
+	history.Scan(io.TeeReader(text, sum), func(record history.Entry) { last = max(last, record.Seq) })
 	if _, err := io.Copy(sum, text); err != nil {
 		return err
 	}
@@ -245,6 +245,6 @@ func Sound(ctx context.Context, dir string) bool {
 	if err != nil {
 		return false
 	}
-	doubts, err := r.Read(ctx, dir, nil, func(history.Record) {})
+	doubts, err := r.Read(ctx, dir, nil, func(history.Entry) {})
 	return err == nil && len(doubts) == 0
 }

@@ -42,15 +42,15 @@ func awaitSymptom(ctx context.Context, s *scene.Scene) {
 		}
 		last := records[len(records)-1]
 		left, next := over.Sub(s.World.Clock().Now()), last.Virtual+time.Second // to look at all of a long history takes a while
-		if _, err := s.Within(ctx, left, last.Seq, func(r history.Record) bool { return r.Virtual >= next }); err != nil {
+		if _, err := s.Within(ctx, left, last.Seq, func(r history.Entry) bool { return r.Virtual >= next }); err != nil {
 			return
 		}
 	}
 }
 
 // shows reports whether the symptom would be in the history if it ended now.
-func shows(records []history.Record, now time.Duration, symptom checker.Statement) bool {
-	records = append(slices.Clone(records), history.Record{
+func shows(records []history.Entry, now time.Duration, symptom checker.Statement) bool {
+	records = append(slices.Clone(records), history.Entry{
 		Seq: records[len(records)-1].Seq + 1, Virtual: now, Event: history.Event{Source: history.Harness, Verb: history.Ended},
 	})
 	history.Sort(records)

@@ -64,7 +64,7 @@ func testThensOfNothing(ctx context.Context, t *testing.T, w *world.World) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.History().Wait(ctx, func(r history.Record) bool { return r.Verb == "create" && r.Object.Name == "web" })
+	_, err = w.History().Wait(ctx, func(r history.Entry) bool { return r.Verb == "create" && r.Object.Name == "web" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func testDeploymentOfADyingWorld(ctx context.Context, t *testing.T, w *world.Wor
 		t.Fatal(err)
 	}
 	go func() { ran <- doWhen(ctx, s, `"node" has recorded "running" of "pods"`) }() // there is no node
-	_, err := w.History().Wait(ctx, func(r history.Record) bool {
+	_, err := w.History().Wait(ctx, func(r history.Entry) bool {
 		return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "pods" && r.Object.Name != "web"
 	})
 	if err != nil {

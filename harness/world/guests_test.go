@@ -116,7 +116,7 @@ func TestProgramThatRaces(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	race, err := w.History().Wait(ctx, func(r history.Record) bool {
+	race, err := w.History().Wait(ctx, func(r history.Entry) bool {
 		return r.Source == history.Logged && r.Verb == "race" && r.Actor == "target"
 	})
 	if err != nil {

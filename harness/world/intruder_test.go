@@ -23,7 +23,7 @@ func testIntruders(t *testing.T, w *world.World, left traces) {
 	if _, err := w.Client().CoreV1().ConfigMaps(metav1.NamespaceDefault).Create(t.Context(), last, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.History().WaitAfter(t.Context(), from, func(r history.Record) bool { return r.Object.Name == "last" }); err != nil {
+	if _, err := w.History().WaitAfter(t.Context(), from, func(r history.Entry) bool { return r.Object.Name == "last" }); err != nil {
 		t.Fatal(err)
 	}
 	processtest.CheckIntruded(t, w.History().Since(from))

@@ -104,7 +104,7 @@ func testNoWayOut(t *testing.T, w *world.World) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for _, host := range append(outside, byGRPC) {
-		if _, err := w.History().Wait(ctx, func(r history.Record) bool {
+		if _, err := w.History().Wait(ctx, func(r history.Entry) bool {
 			return r.Source == history.Harness && r.Verb == egress.Refused && r.Object.Name == host
 		}); err != nil {
 			t.Errorf("that a program tried to reach %s is not in the history: %v", host, err)

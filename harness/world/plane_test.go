@@ -35,7 +35,7 @@ func TestControlPlaneOfAnotherKind(t *testing.T) {
 	if err := w.Fleet().Boot(node.Spec{Name: "simulated", Profile: profile}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.History().WaitAfter(t.Context(), 0, func(r history.Record) bool {
+	if _, err := w.History().WaitAfter(t.Context(), 0, func(r history.Entry) bool {
 		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == "simulated"
 	}); err != nil {
 		t.Fatal(err)

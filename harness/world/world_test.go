@@ -286,7 +286,7 @@ func TestDeath(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		died, err := w.History().Wait(ctx, func(r history.Record) bool {
+		died, err := w.History().Wait(ctx, func(r history.Entry) bool {
 			return r.Source == history.Harness && r.Verb == history.Died && r.Actor == name
 		})
 		cancel()
@@ -472,7 +472,7 @@ func TestTwoWorlds(t *testing.T) {
 	}
 }
 
-func names(records []history.Record) (names []string) {
+func names(records []history.Entry) (names []string) {
 	for _, r := range records {
 		names = append(names, r.Object.Name)
 	}

@@ -107,7 +107,7 @@ func FuzzFormats(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, text string, at int64) {
 		b := story.NewBuilder(story.Run{ID: name, Title: text, Target: name, Verdict: text, Outcome: name, Reason: text, Evidence: []uint64{1, 2, 3}, Problems: []string{text}, Repeat: text, Issue: text, Epoch: time.Unix(0, at)})
 		for seq, source := range history.Sources() {
-			b.Add(history.Record{Seq: uint64(seq + 1), Virtual: time.Duration(at), Event: history.Event{Source: source, Verb: text, Actor: name, Object: history.Object{Resource: "nodes", Name: text},
+			b.Add(history.Entry{Seq: uint64(seq + 1), Virtual: time.Duration(at), Event: history.Event{Source: source, Verb: text, Actor: name, Object: history.Object{Resource: "nodes", Name: text},
 				Detail: map[string]any{"text": text, "kind": "Outcome", "error": text, "message": text, "providerID": name, "added": []any{text}}}})
 		}
 		s := b.Story()

@@ -19,11 +19,11 @@ import (
 // growing is a history that comes in parts.
 type growing struct {
 	mu      sync.Mutex
-	records []history.Record
+	records []history.Entry
 	shown   int
 }
 
-func (g *growing) add(records ...history.Record) {
+func (g *growing) add(records ...history.Entry) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.records = append(g.records, records...)
@@ -43,13 +43,13 @@ func (g *growing) latest() *story.Story {
 	return b.Story()
 }
 
-func pod(seq uint64, name string) history.Record {
-	return history.Record{Seq: seq, Virtual: time.Duration(seq) * time.Second, Event: history.Event{Source: history.API, Verb: "create", Actor: "nodestorm", Code: 201,
+func pod(seq uint64, name string) history.Entry {
+	return history.Entry{Seq: seq, Virtual: time.Duration(seq) * time.Second, Event: history.Event{Source: history.API, Verb: "create", Actor: "nodestorm", Code: 201,
 		Object: history.Object{Resource: "pods", Namespace: "default", Name: name}}}
 }
 
-func step(seq uint64, kind, text string) history.Record {
-	return history.Record{Seq: seq, Virtual: time.Duration(seq) * time.Second, Event: history.Event{Source: history.Step, Verb: "passed", Detail: map[string]any{"kind": kind, "text": text}}}
+func step(seq uint64, kind, text string) history.Entry {
+	return history.Entry{Seq: seq, Virtual: time.Duration(seq) * time.Second, Event: history.Event{Source: history.Step, Verb: "passed", Detail: map[string]any{"kind": kind, "text": text}}}
 }
 
 func serve(t testing.TB, g *growing) *page.Live {

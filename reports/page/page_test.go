@@ -158,13 +158,13 @@ func FuzzPage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, verb string, at int64, text string) {
 		b := story.NewBuilder(story.Run{ID: name, Title: text, Target: verb, Verdict: "reproduced", Reason: text, Evidence: []uint64{1, 2}, Problems: []string{text}, Settings: []string{text}, Issue: name, Repeat: text})
 		for seq, source := range history.Sources() {
-			b.Add(history.Record{Seq: uint64(seq + 1), Virtual: time.Duration(at) + time.Duration(seq), Real: time.Duration(-at), Event: history.Event{
+			b.Add(history.Entry{Seq: uint64(seq + 1), Virtual: time.Duration(at) + time.Duration(seq), Real: time.Duration(-at), Event: history.Event{
 				Source: source, Verb: verb, Actor: name, Object: history.Object{Resource: "pods", Namespace: text, Name: name},
 				Detail: map[string]any{"message": text, "text": text, "kind": "Action", "Pods": name, "node": name, "taints": []any{text}, "added": []any{text, 1.5}, "ready": text, text: verb},
 			}})
 		}
 		for seq := range 3 {
-			b.Add(history.Record{Seq: uint64(100 + seq), Virtual: time.Duration(seq) * time.Hour, Event: history.Event{
+			b.Add(history.Entry{Seq: uint64(100 + seq), Virtual: time.Duration(seq) * time.Hour, Event: history.Event{
 				Source: history.Cloud, Verb: "created", Object: history.Object{Resource: "instances", Name: fmt.Sprint(name, seq)},
 				Detail: map[string]any{"hourlyEUR": math.Float64frombits(uint64(at)), "group": text},
 			}})

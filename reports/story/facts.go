@@ -53,7 +53,7 @@ func (f facts) isZero() bool { return f == facts{} }
 // phases of a NodeClaim, the furthest first: their conditions.
 var phases = []string{"Initialized", "Registered", "Launched"}
 
-func factsOf(r history.Record, keep func(string) string) facts {
+func factsOf(r history.Entry, keep func(string) string) facts {
 	var f facts
 	d := r.Detail
 	if len(d) == 0 {
@@ -148,7 +148,7 @@ var housekeeping = map[string]bool{
 // stateful are the details that make a patch worth showing.
 var stateful = []string{"added", "removed", "conditions", "node", "reason", "message", "error", "replicas", "nodeName", "registered"}
 
-func flagsOf(r history.Record) Flags {
+func flagsOf(r history.Entry) Flags {
 	var f Flags
 	level := strings.ToUpper(r.Detail.Text("level"))
 	switch {

@@ -11,9 +11,9 @@ import (
 func TestStoryEndsAtTheMostRecords(t *testing.T) {
 	defer func(most int) { maxRecords = most }(maxRecords)
 	maxRecords = 3
-	s := From(Run{}, func(each func(history.Record)) []string {
+	s := From(Run{}, func(each func(history.Entry)) []string {
 		for seq := range 5 {
-			each(history.Record{Seq: uint64(seq + 1), Event: history.Event{Source: history.Node, Verb: "register"}})
+			each(history.Entry{Seq: uint64(seq + 1), Event: history.Event{Source: history.Node, Verb: "register"}})
 		}
 		return nil
 	})

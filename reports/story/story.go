@@ -112,7 +112,7 @@ func NewBuilder(run Run) *Builder {
 }
 
 // Add takes a record. It keeps nothing of it but copies.
-func (b *Builder) Add(r history.Record) {
+func (b *Builder) Add(r history.Entry) {
 	b.meter.Add(r)
 	kind := Kind{Source: b.text(string(r.Source)), Verb: b.text(r.Verb), Actor: b.text(r.Actor), Code: r.Code,
 		Resource: b.text(r.Object.Resource)}
@@ -320,10 +320,10 @@ var maxRecords = 5_000_000
 
 // From is the story of a run from its records, which scan gives away; what it returns
 // are problems.
-func From(about Run, scan func(func(history.Record)) []string) *Story {
+func From(about Run, scan func(func(history.Entry)) []string) *Story {
 	b := NewBuilder(about)
 	ended, n := false, 0
-	problems := scan(func(r history.Record) {
+	problems := scan(func(r history.Entry) {
 		ended = ended || r.Source == history.Harness && r.Verb == history.Ended
 		// mutant: a page takes a history of any length
 		if n++; n <= maxRecords {

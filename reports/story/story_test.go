@@ -318,10 +318,10 @@ func TestHostileRecords(t *testing.T) {
 	for n := range 5000 {
 		many[fmt.Sprint("key", n)] = n
 	}
-	b.Add(history.Record{Seq: 1, Virtual: 1<<63 - 1, Event: history.Event{Source: "\x1b[31m", Verb: long, Actor: "\u202e"}})
-	b.Add(history.Record{Seq: 2, Virtual: -1 << 63, Event: history.Event{Source: history.Logged, Detail: map[string]any{"message": long, "func": func() {}}}})
-	b.Add(history.Record{Seq: 3, Virtual: time.Second, Event: history.Event{Source: history.Logged, Detail: map[string]any{"message": long, "list": []any{long, long}}}})
-	b.Add(history.Record{Seq: 4, Virtual: 2 * time.Second, Event: history.Event{Source: history.Logged, Detail: many}})
+	b.Add(history.Entry{Seq: 1, Virtual: 1<<63 - 1, Event: history.Event{Source: "\x1b[31m", Verb: long, Actor: "\u202e"}})
+	b.Add(history.Entry{Seq: 2, Virtual: -1 << 63, Event: history.Event{Source: history.Logged, Detail: map[string]any{"message": long, "func": func() {}}}})
+	b.Add(history.Entry{Seq: 3, Virtual: time.Second, Event: history.Event{Source: history.Logged, Detail: map[string]any{"message": long, "list": []any{long, long}}}})
+	b.Add(history.Entry{Seq: 4, Virtual: 2 * time.Second, Event: history.Event{Source: history.Logged, Detail: many}})
 	s := b.Story()
 	if s.Absurd != 2 || s.Begin != time.Second || s.End != 2*time.Second {
 		t.Errorf("%d absurd times, from %s to %s", s.Absurd, s.Begin, s.End)
@@ -347,7 +347,7 @@ func TestLongCurve(t *testing.T) {
 	seq := uint64(0)
 	add := func(at time.Duration, verb, name string) {
 		seq++
-		b.Add(history.Record{Seq: seq, Virtual: at, Event: history.Event{Source: history.Cloud, Verb: verb, Object: history.Object{Resource: "instances", Name: name}}})
+		b.Add(history.Entry{Seq: seq, Virtual: at, Event: history.Event{Source: history.Cloud, Verb: verb, Object: history.Object{Resource: "instances", Name: name}}})
 	}
 	for n := range 120_000 {
 		at := time.Duration(n) * time.Second

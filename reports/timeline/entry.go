@@ -26,7 +26,7 @@ type entry struct {
 // key → value.
 type changes map[string]string
 
-func (c changes) entry(r history.Record) entry {
+func (c changes) entry(r history.Entry) entry {
 	e := entry{at: r.Virtual, source: string(r.Source), actor: wording.Cut(wording.Clean(r.Actor), maxActor)}
 	detail := maps.Clone(r.Detail)
 	take := func(key string) string {
@@ -69,7 +69,7 @@ func (c changes) entry(r history.Record) entry {
 // facts are the details as key=value. Of what the API server says of a node or a
 // NodeClaim, which repeats its state, only what is new; of taints the change, in
 // the notation of kubectl.
-func (c changes) facts(r history.Record, detail history.Detail) []string {
+func (c changes) facts(r history.Entry, detail history.Detail) []string {
 	isState := r.Source == history.API && (r.Object.Resource == vocabulary.Nodes || r.Object.Resource == vocabulary.NodeClaims)
 	var facts []string
 	if isState {

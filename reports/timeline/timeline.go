@@ -30,7 +30,7 @@ const (
 // state (taints, conditions, provider ID) only what changed is shown; records in a
 // row that then differ in their object only are folded into one line. Text that
 // others wrote is made harmless for terminals, and long lines are cut.
-func Write(w io.Writer, records []history.Record) error {
+func Write(w io.Writer, records []history.Entry) error {
 	records = slices.Clone(records)
 	history.Sort(records)
 	state := changes{}

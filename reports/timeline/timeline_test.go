@@ -54,12 +54,12 @@ func TestTimeline(t *testing.T) {
 
 func TestTimelineOfHostileText(t *testing.T) {
 	hostile := "\x1b[31mred\x1b]0;title\a\r\n\x00\u202eevil\u2066 \xff " + strings.Repeat("long ", 1000)
-	record := history.Record{Seq: 1, Virtual: -1500 * time.Millisecond, Event: history.Event{
+	record := history.Entry{Seq: 1, Virtual: -1500 * time.Millisecond, Event: history.Event{
 		Source: history.Logged, Verb: hostile, Actor: hostile, Object: history.Object{Resource: hostile, Name: hostile},
 		Detail: map[string]any{hostile: hostile, "message": hostile, "list": []any{hostile, map[string]any{hostile: 1.5}}},
 	}}
 	var out bytes.Buffer
-	if err := timeline.Write(&out, []history.Record{record}); err != nil {
+	if err := timeline.Write(&out, []history.Entry{record}); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.TrimSuffix(out.String(), "\n")
@@ -75,10 +75,10 @@ func TestTimelineOfHostileText(t *testing.T) {
 }
 
 func TestTimelineOfConditionsThatGo(t *testing.T) {
-	var records []history.Record
+	var records []history.Entry
 	for i, conditions := range []map[string]any{{"Ready": "True", "Consolidatable": "True"}, {"Ready": "True"},
 		{"Ready": "True", "Consolidatable": "True"}} {
-		records = append(records, history.Record{Seq: uint64(i), Event: history.Event{Source: history.API, Verb: "patch", Code: 200,
+		records = append(records, history.Entry{Seq: uint64(i), Event: history.Event{Source: history.API, Verb: "patch", Code: 200,
 			Object: history.Object{Resource: "nodeclaims", Name: "a"}, Detail: map[string]any{"conditions": conditions}}})
 	}
 	var out bytes.Buffer
@@ -93,7 +93,7 @@ func TestTimelineOfConditionsThatGo(t *testing.T) {
 }
 
 func TestTimelineIsTheSameLiveAndRead(t *testing.T) {
-	live := []history.Record{{Seq: 1, Event: history.Event{Source: history.API, Verb: "patch", Code: 200, Object: history.Object{Resource: "nodes", Name: "a"},
+	live := []history.Entry{{Seq: 1, Event: history.Event{Source: history.API, Verb: "patch", Code: 200, Object: history.Object{Resource: "nodes", Name: "a"},
 		Detail: map[string]any{"taints": []string{"a:NoSchedule"}, "added": []string{"a:NoSchedule"}, "grace": int64(30)}}}}
 	text, err := json.Marshal(live[0])
 	if err != nil {

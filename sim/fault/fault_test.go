@@ -28,7 +28,7 @@ func arm(t *testing.T, name string, seed uint64, plan fault.Plan) (*armed, *test
 	clk := testclock.NewFakeClock(time.Unix(0, 0))
 	log := history.New(time.Time{}, clk)
 	r := fault.Recorder{History: log, Seed: seed}
-	return &armed{Life: r.Arm(name, "breaks", plan, clk.Now(), fault.RecordDetails{Actor: "part"})}, clk, log
+	return &armed{Life: r.Arm(name, "breaks", plan, clk.Now(), fault.EventDetails{Actor: "part"})}, clk, log
 }
 
 // acts says on which of n occasions, a second apart, a fault acts.
@@ -89,7 +89,7 @@ func TestProbability(t *testing.T) {
 
 func TestLife(t *testing.T) {
 	a, clk, log := arm(t, "f", 1, fault.Plan{At: second, For: second})
-	called := fault.RecordDetails{Actor: "client", Object: history.Object{Resource: "pods"}, Detail: map[string]any{"call": "get pods"}}
+	called := fault.EventDetails{Actor: "client", Object: history.Object{Resource: "pods"}, Detail: map[string]any{"call": "get pods"}}
 	if a.Active(clk.Now()) || a.Expired(clk.Now()) {
 		t.Error("it is active or over before its time")
 	}
@@ -106,7 +106,7 @@ func TestLife(t *testing.T) {
 	if a.Active(clk.Now()) || !a.Expired(clk.Now()) {
 		t.Error("it is active after its time")
 	}
-	if first, second := a.Clear(clk.Now(), fault.RecordDetails{}), a.Clear(clk.Now(), fault.RecordDetails{}); !first || second {
+	if first, second := a.Clear(clk.Now(), fault.EventDetails{}), a.Clear(clk.Now(), fault.EventDetails{}); !first || second {
 		t.Error("it is cleared other than once")
 	}
 	var verbs []string
@@ -147,7 +147,7 @@ func TestWhen(t *testing.T) {
 		t.Fatal(err)
 	}
 	waiting := fault.AwaitIn(log)
-	l := fault.Recorder{History: log}.Arm("f", "breaks", plan, clk.Now(), fault.RecordDetails{})
+	l := fault.Recorder{History: log}.Arm("f", "breaks", plan, clk.Now(), fault.EventDetails{})
 	if !l.Begins().IsZero() {
 		t.Error("it begins before its record")
 	}
@@ -203,7 +203,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("%s is taken", name)
 		}
 		if s.Add(a); name == "f" {
-			a.Effective(clk.Now(), fault.RecordDetails{})
+			a.Effective(clk.Now(), fault.EventDetails{})
 		}
 	}
 	if err := s.Free("f"); err == nil || err.Error() != `fault "f" is there already: want unique names` {

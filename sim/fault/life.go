@@ -10,8 +10,8 @@ import (
 	"nodestorm/sim/time/seed"
 )
 
-// RecordDetails is what a record contains about a fault in addition to its name and effect.
-type RecordDetails struct {
+// EventDetails is what a record contains about a fault in addition to its name and effect.
+type EventDetails struct {
 	Actor  string
 	Object history.Object
 	Detail map[string]any
@@ -39,7 +39,7 @@ type Life struct {
 
 // Arm begins a life. A plan without When has its time count from now; where it is to
 // count from something else, Start or Wait say so afterwards.
-func (r Recorder) Arm(name, effect string, plan Plan, now time.Time, about RecordDetails) Life {
+func (r Recorder) Arm(name, effect string, plan Plan, now time.Time, about EventDetails) Life {
 	l := Life{Plan: plan, name: name, effect: effect, armed: now, random: seed.Stream(r.Seed, "fault", name), history: r.History}
 	// mutant: a fault that waits for a record does not
 	if plan.When == nil {
@@ -126,10 +126,10 @@ func (l *Life) Spent() bool {
 }
 
 // Matched records an occasion on which the fault acts.
-func (l *Life) Matched(at time.Time, about RecordDetails) { l.record(history.Matched, at, about) }
+func (l *Life) Matched(at time.Time, about EventDetails) { l.record(history.Matched, at, about) }
 
 // Effective records a difference, and reports whether it was the first.
-func (l *Life) Effective(at time.Time, about RecordDetails) (first bool) {
+func (l *Life) Effective(at time.Time, about EventDetails) (first bool) {
 	if first = l.effective.IsZero(); first {
 		l.effective = at
 	}
@@ -138,12 +138,12 @@ func (l *Life) Effective(at time.Time, about RecordDetails) (first bool) {
 }
 
 // Ineffective records an occasion on which the fault made no difference, and why.
-func (l *Life) Ineffective(at time.Time, about RecordDetails) {
+func (l *Life) Ineffective(at time.Time, about EventDetails) {
 	l.record(history.Ineffective, at, about)
 }
 
 // Clear ends the fault, and reports whether it was not over already.
-func (l *Life) Clear(at time.Time, about RecordDetails) bool {
+func (l *Life) Clear(at time.Time, about EventDetails) bool {
 	if !l.cleared.IsZero() {
 		return false
 	}
@@ -152,7 +152,7 @@ func (l *Life) Clear(at time.Time, about RecordDetails) bool {
 	return true
 }
 
-func (l *Life) record(verb string, at time.Time, about RecordDetails) {
+func (l *Life) record(verb string, at time.Time, about EventDetails) {
 	detail := map[string]any{}
 	maps.Copy(detail, about.Detail)
 	detail["fault"], detail["effect"] = l.name, l.effect
@@ -178,7 +178,7 @@ func AwaitIn(log *history.Log) Awaiting {
 // Record waits for the record, and returns when it happened. The error is that the
 // context or the history has ended.
 func (a Awaiting) Record(ctx context.Context, plan Plan) (time.Time, error) {
-	r, err := a.log.WaitAfter(ctx, a.after, func(r history.Record) bool { return plan.When.Matches(r) })
+	r, err := a.log.WaitAfter(ctx, a.after, func(r history.Entry) bool { return plan.When.Matches(r) })
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -35,7 +35,7 @@ func TestScanEndsAtTheMostPieces(t *testing.T) {
 			fmt.Fprintf(&text, `{"seq":%d,"source":"node","verb":"register"}`+"\n", 100+step*n)
 		}
 		read := 0
-		problems := Scan(strings.NewReader(text.String()), func(Record) { read++ })
+		problems := Scan(strings.NewReader(text.String()), func(Entry) { read++ })
 		if read != 4 || len(problems) != 1 || problems[0].Line != 4 || !strings.Contains(problems[0].Error(), "more than 3 pieces") {
 			t.Errorf("%s: %d records, %v", name, read, problems)
 		}

@@ -121,7 +121,7 @@ func (o Object) String() string {
 // Event is one thing that happened.
 type Event struct {
 	// At is the virtual wall time. Zero means now: the recorder stamps it. It is
-	// not written: Record.Virtual holds it as an offset.
+	// not written: Entry.Virtual holds it as an offset.
 	At time.Time `json:"-"`
 	// Source is never empty.
 	Source Source `json:"source"`
@@ -138,8 +138,8 @@ type Event struct {
 	Detail Detail `json:"detail,omitempty"`
 }
 
-// Record is an event in its place in the history.
-type Record struct {
+// Entry is an event in its place in the history.
+type Entry struct {
 	// Seq numbers the records of a run from 1 in the order of arrival. It is what
 	// a finding quotes as evidence.
 	Seq uint64 `json:"seq"`
@@ -175,10 +175,10 @@ func Short(text string) string {
 }
 
 // Sort orders records by virtual time, those of the same instant by Seq.
-func Sort(records []Record) {
+func Sort(records []Entry) {
 	slices.SortFunc(records, inOrder)
 }
 
-func inOrder(a, b Record) int {
+func inOrder(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.Virtual, b.Virtual), cmp.Compare(a.Seq, b.Seq))
 }

@@ -35,7 +35,7 @@ type Log struct {
 	writerEnded chan struct{}
 
 	mu       sync.Mutex
-	records  []Record // append-only
+	records  []Entry // append-only
 	grown    chan struct{}
 	closed   bool
 	writeErr error
@@ -91,7 +91,7 @@ func (l *Log) Record(e Event) {
 		// mutant: a record's time is real time
 		e.At = l.clk.Now()
 	}
-	l.records = append(l.records, Record{
+	l.records = append(l.records, Entry{
 		// mutant: the recorder numbers records in another order
 		Seq:     uint64(len(l.records) + 1),
 		Virtual: e.At.Sub(l.start),
@@ -104,7 +104,7 @@ func (l *Log) Record(e Event) {
 
 // Records returns all records so far in the order of Sort. The slice is the
 // caller's; the records' details are shared and must not be changed.
-func (l *Log) Records() []Record {
+func (l *Log) Records() []Entry {
 	records, _, _ := l.since(0)
 	sorted := slices.Clone(records)
 	Sort(sorted)
@@ -114,12 +114,12 @@ func (l *Log) Records() []Record {
 // Since returns the records that arrived after the one numbered seq, in the
 // order of arrival; Since(0) returns all. It copies nothing and is cheap to
 // poll; the caller must not change what it returns.
-func (l *Log) Since(seq uint64) []Record {
+func (l *Log) Since(seq uint64) []Entry {
 	records, _, _ := l.since(seq)
 	return records
 }
 
-func (l *Log) since(seq uint64) (records []Record, grown <-chan struct{}, closed bool) {
+func (l *Log) since(seq uint64) (records []Entry, grown <-chan struct{}, closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := uint64(len(l.records))
@@ -129,12 +129,12 @@ func (l *Log) since(seq uint64) (records []Record, grown <-chan struct{}, closed
 // Wait returns the first record, in the order of arrival, for which match holds,
 // whether it is there already or comes later. It ends with the context's cause,
 // or with ErrClosed when the log is closed first.
-func (l *Log) Wait(ctx context.Context, match func(Record) bool) (Record, error) {
+func (l *Log) Wait(ctx context.Context, match func(Entry) bool) (Entry, error) {
 	return l.WaitAfter(ctx, 0, match)
 }
 
 // WaitAfter is Wait for the records that arrive after the one numbered seq.
-func (l *Log) WaitAfter(ctx context.Context, seq uint64, match func(Record) bool) (Record, error) {
+func (l *Log) WaitAfter(ctx context.Context, seq uint64, match func(Entry) bool) (Entry, error) {
 	for {
 		records, grown, closed := l.since(seq)
 		for _, r := range records {
@@ -144,12 +144,12 @@ func (l *Log) WaitAfter(ctx context.Context, seq uint64, match func(Record) bool
 			seq = r.Seq
 		}
 		if closed {
-			return Record{}, ErrClosed
+			return Entry{}, ErrClosed
 		}
 		select {
 		case <-grown:
 		case <-ctx.Done():
-			return Record{}, fmt.Errorf("waiting for a record (none of %d matches): %w", seq, context.Cause(ctx))
+			return Entry{}, fmt.Errorf("waiting for a record (none of %d matches): %w", seq, context.Cause(ctx))
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (l *Log) write() {
 
 // line is the record's line in the file. A detail that JSON cannot express is
 // replaced by the reason, so that the event itself is kept.
-func line(r Record) []byte {
+func line(r Entry) []byte {
 	text, err := json.Marshal(r)
 	if err != nil {
 		r.Detail = map[string]any{"unwritable": err.Error()}

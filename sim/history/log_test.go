@@ -125,8 +125,8 @@ func TestLogFlushesWhileOpen(t *testing.T) {
 func TestWait(t *testing.T) {
 	log := history.New(start, clocktesting.NewFakePassiveClock(start))
 	log.Record(created("a"))
-	named := func(name string) func(history.Record) bool {
-		return func(r history.Record) bool { return r.Object.Name == name }
+	named := func(name string) func(history.Entry) bool {
+		return func(r history.Entry) bool { return r.Object.Name == name }
 	}
 	if r, err := log.Wait(t.Context(), named("a")); err != nil || r.Seq != 1 {
 		t.Fatalf("waiting for a past record: %+v, %v", r, err)

@@ -59,7 +59,7 @@ func (o Outcome) Event() Event {
 }
 
 // OutcomeOf is what a record says about a step.
-func OutcomeOf(r Record) (o Outcome, ok bool) {
+func OutcomeOf(r Entry) (o Outcome, ok bool) {
 	if r.Source != Step {
 		return o, false
 	}

@@ -19,7 +19,7 @@ type storedLine struct {
 	n      int // from 1
 	text   []byte
 	open   bool // its end is missing
-	record Record
+	record Entry
 	err    error
 }
 

@@ -32,9 +32,9 @@ func (p Problem) Unwrap() error { return p.Err }
 
 // Read returns the records of a stored history in the order of Sort, all of them in memory,
 // and what was wrong with it, as Scan reports it.
-func Read(r io.Reader) ([]Record, []Problem) {
-	var records []Record
-	problems := Scan(r, func(record Record) { records = append(records, record) })
+func Read(r io.Reader) ([]Entry, []Problem) {
+	var records []Entry
+	problems := Scan(r, func(record Entry) { records = append(records, record) })
 	Sort(records)
 	return records, problems
 }
@@ -46,7 +46,7 @@ func Read(r io.Reader) ([]Record, []Problem) {
 // the bad bytes, and listed. The records' At is zero: a stored history knows
 // offsets only. Scan keeps nothing that grows with the records, so that a history may be
 // larger than the memory.
-func Scan(r io.Reader, each func(Record)) []Problem {
+func Scan(r io.Reader, each func(Entry)) []Problem {
 	var problems []Problem
 	var seen numbers
 	for l := range lines(r) {
@@ -84,21 +84,21 @@ func (l *storedLine) parse() {
 
 // parse returns a line's record, with Seq zero if it holds none. open says that
 // the line has no end.
-func parse(text []byte, open bool) (Record, error) {
-	var record Record
+func parse(text []byte, open bool) (Entry, error) {
+	var record Entry
 	if err := json.Unmarshal(text, &record); err != nil {
 		if open {
-			return Record{}, fmt.Errorf("cut off after %d bytes", len(text))
+			return Entry{}, fmt.Errorf("cut off after %d bytes", len(text))
 		}
-		return Record{}, fmt.Errorf("not a record: %w", err)
+		return Entry{}, fmt.Errorf("not a record: %w", err)
 	}
 	switch {
 	case record.Seq == 0:
-		return Record{}, errors.New("not a record: seq is missing")
+		return Entry{}, errors.New("not a record: seq is missing")
 	case record.Source == "":
-		return Record{}, errors.New("not a record: source is missing")
+		return Entry{}, errors.New("not a record: source is missing")
 	case record.Verb == "":
-		return Record{}, errors.New("not a record: verb is missing")
+		return Entry{}, errors.New("not a record: verb is missing")
 	case !utf8.Valid(text):
 		return record, errors.New("not UTF-8: bad bytes are shown as U+FFFD")
 	}

@@ -50,7 +50,7 @@ func alone(t *testing.T) *account {
 	if err != nil {
 		t.Fatal(err)
 	}
-	up := loopback.Serve(t.Context(), listener, server, server.Strangers())
+	up := loopback.Serve(t.Context(), listener, server, server.UnsignedCalls())
 	t.Cleanup(func() { _ = up.Close() })
 	return clients(cloud, up.URL(), "AKIATEST", "secret")
 }

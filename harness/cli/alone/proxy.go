@@ -102,10 +102,10 @@ func printUntilDone(e *console.Console, ctx context.Context, p *apiproxy.Proxy) 
 		}
 	}()
 	for seq := uint64(0); ; seq++ {
-		r, err := p.History.WaitAfter(ctx, seq, func(history.Record) bool { return true })
+		r, err := p.History.WaitAfter(ctx, seq, func(history.Entry) bool { return true })
 		if err != nil {
 			return
 		}
-		_ = timeline.Write(e.Stdout, []history.Record{r})
+		_ = timeline.Write(e.Stdout, []history.Entry{r})
 	}
 }

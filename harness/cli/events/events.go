@@ -21,10 +21,10 @@ import (
 
 // Observed is what stored runs have of an event: one line of events.ndjson.
 type Observed struct {
-	Example history.Record `json:"example"`
-	Details []string       `json:"details,omitempty"`
-	Actors  []string       `json:"actors,omitempty"`
-	Worlds  []string       `json:"worlds,omitempty"`
+	Example history.Entry `json:"example"`
+	Details []string      `json:"details,omitempty"`
+	Actors  []string      `json:"actors,omitempty"`
+	Worlds  []string      `json:"worlds,omitempty"`
 }
 
 // Event is one that a history can have.
@@ -95,7 +95,7 @@ func unseen(source history.Source, verb, resource string) Event {
 	for _, name := range vocabulary.Details(source) {
 		e.Details = append(e.Details, Detail{name, vocabulary.FormOf(source, name)})
 	}
-	e.Pattern = pattern(history.Record{Event: history.Event{Source: source, Verb: verb, Object: history.Object{Resource: resource}}})
+	e.Pattern = pattern(history.Entry{Event: history.Event{Source: source, Verb: verb, Object: history.Object{Resource: resource}}})
 	return e
 }
 
@@ -109,7 +109,7 @@ func (s Observed) event() Event {
 }
 
 // PartOf is the part of an object that a call to the API server is about; empty: the object.
-func PartOf(r history.Record) string {
+func PartOf(r history.Entry) string {
 	part, _ := r.Detail["subresource"].(string)
 	if r.Source != history.API {
 		return ""
@@ -118,7 +118,7 @@ func PartOf(r history.Record) string {
 }
 
 // pattern is one that the record matches, in a line of YAML.
-func pattern(r history.Record) string {
+func pattern(r history.Entry) string {
 	node := &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle}
 	add := func(to *yaml.Node, key string, value any) {
 		var v yaml.Node

@@ -102,7 +102,7 @@ func collect(t *testing.T, dir string, all map[string]*counted) {
 		return
 	}
 	defer file.Close()
-	history.Scan(file, func(r history.Record) {
+	history.Scan(file, func(r history.Entry) {
 		known := r.Source != history.API || slices.Contains(vocabulary.Served(), r.Object.Resource) && vocabulary.IsActor(r.Source, r.Actor)
 		if !known || vocabulary.Check(r) != nil {
 			return
@@ -136,7 +136,7 @@ func collect(t *testing.T, dir string, all map[string]*counted) {
 const longest = 260
 
 // better reports whether a record is a better example: with more details, and short.
-func better(r, than history.Record) bool {
+func better(r, than history.Entry) bool {
 	text, of := pattern(r), pattern(than)
 	for _, here := range []string{"/tmp", "/root", "/work", "/home"} { // of one machine
 		if strings.Contains(text, here) {

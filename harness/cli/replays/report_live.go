@@ -67,8 +67,8 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 }
 
 // scanned gives away records that are there already.
-func scanned(records []history.Record) func(func(history.Record)) []string {
-	return func(each func(history.Record)) []string {
+func scanned(records []history.Entry) func(func(history.Entry)) []string {
+	return func(each func(history.Entry)) []string {
 		for _, r := range records {
 			each(r)
 		}

@@ -37,7 +37,7 @@ func StandIn(ctx context.Context, w *world.World, cloud *fakecloud.Cloud, of fun
 	var work sync.WaitGroup
 	work.Go(func() {
 		for seq := uint64(0); ; {
-			r, err := w.History().WaitAfter(ctx, seq, func(r history.Record) bool {
+			r, err := w.History().WaitAfter(ctx, seq, func(r history.Entry) bool {
 				return r.Source == history.API && r.Object.Resource == "nodes" && r.Verb == "create" && r.Code < 300
 			})
 			if err != nil {

@@ -96,7 +96,7 @@ func virtualMachines(ctx context.Context, s *scene.Scene, a words.Args) error {
 		}
 	}
 	for _, n := range of.nodes {
-		_, err := s.Within(ctx, 5*time.Minute, 0, func(r history.Record) bool {
+		_, err := s.Within(ctx, 5*time.Minute, 0, func(r history.Entry) bool {
 			return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "nodes" && r.Object.Name == n && r.Code < 300
 		})
 		if err != nil {

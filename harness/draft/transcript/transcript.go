@@ -133,7 +133,7 @@ func (t *Transcript) add(a action) {
 }
 
 // Nodes takes the records so far, for what is so at the end.
-func (t *Transcript) Nodes(records []history.Record) {
+func (t *Transcript) Nodes(records []history.Entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.nodes = nil

@@ -66,7 +66,7 @@ func TestFeature(t *testing.T) {
 	h.call(78*time.Second, "admin", "patch", `"resource":"widgets","apiGroup":"example.com","apiVersion":"v1","name":"w"`, `,"requestObject":[{"op":"remove","path":"/spec/a"}]`)
 	script.Fault(start.Add(79*time.Second), `the simulated node "happy-turing" is NotReady, for 2m`, "")
 	script.AddStep(start.Add(80*time.Second), `the fault "late" is cleared`, "")
-	script.Nodes([]history.Record{
+	script.Nodes([]history.Entry{
 		{Event: history.Event{Source: history.API, Verb: "create", Actor: "sim-node", Object: history.Object{Resource: "nodes", Name: "node-1"}}},
 		{Event: history.Event{Source: history.API, Verb: "create", Actor: "sim-node", Object: history.Object{Resource: "nodes", Name: "node-2"}}},
 		{Event: history.Event{Source: history.Node, Verb: "ready", Object: history.Object{Resource: "nodes", Name: "node-1"}}},

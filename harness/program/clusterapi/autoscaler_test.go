@@ -28,7 +28,7 @@ func build(t *testing.T) builds.Target {
 // run starts an autoscaler that looks after what tags name, and demand for as many
 // machines as there are names: each has room for one of the pods. From the record that
 // it returns on, all pods are there.
-func run(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, build builds.Target, tags string, names ...string) history.Record {
+func run(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, build builds.Target, tags string, names ...string) history.Entry {
 	t.Helper()
 	ctx := t.Context()
 	must := func(err error) {
@@ -50,7 +50,7 @@ func run(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, build builds.Ta
 		must(err)
 		must(demand.Create(ctx, pod))
 	}
-	last, err := w.History().WaitAfter(ctx, 0, func(r history.Record) bool {
+	last, err := w.History().WaitAfter(ctx, 0, func(r history.Entry) bool {
 		return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "pods" && r.Object.Name == names[len(names)-1]
 	})
 	must(err)
@@ -59,7 +59,7 @@ func run(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, build builds.Ta
 
 // awaitLoops waits until the autoscaler has begun so many rounds after the record, for
 // at most a minute of virtual time each: it does so every 10 s.
-func awaitLoops(t *testing.T, w *world.World, after history.Record, loops int) {
+func awaitLoops(t *testing.T, w *world.World, after history.Entry, loops int) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -75,7 +75,7 @@ func awaitLoops(t *testing.T, w *world.World, after history.Record, loops int) {
 		}
 	}()
 	begun := 0
-	_, err := w.History().WaitAfter(ctx, after.Seq, func(r history.Record) bool {
+	_, err := w.History().WaitAfter(ctx, after.Seq, func(r history.Entry) bool {
 		if r.Verb == clusterautoscaler.Loop && r.Actor == clusterautoscaler.Name {
 			begun++
 		}

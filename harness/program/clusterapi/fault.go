@@ -165,8 +165,8 @@ func (p *Provider) findEffect(m *unstructured.Unstructured, can func(fault.Effec
 }
 
 // recordDetails is what records say of the fault, and of a machine that it strikes.
-func (a *armedFault) recordDetails(machine string) fault.RecordDetails {
-	about := fault.RecordDetails{Actor: agent, Detail: map[string]any{"deployment": a.deployment}}
+func (a *armedFault) recordDetails(machine string) fault.EventDetails {
+	about := fault.EventDetails{Actor: agent, Detail: map[string]any{"deployment": a.deployment}}
 	if machine != "" {
 		about.Object = history.Object{Resource: owners.resource, Namespace: Namespace, Name: machine}
 	}

@@ -37,7 +37,7 @@ func TestLogLines(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	pool := history.Object{Resource: "nodegroups", Name: "pool1"}
 	type detail = map[string]any
-	want := []history.Record{
+	want := []history.Entry{
 		{Virtual: -2*time.Second + time.Microsecond, Event: history.Event{Verb: Target, Object: pool, Detail: detail{"from": 0, "to": 2, "delta": 2}}},
 		{Virtual: 0, Event: history.Event{Verb: Failed, Detail: detail{"message": "odd", "at": "x.go:1"}}},
 		{Virtual: ms(500), Event: history.Event{Verb: Loop}},

@@ -22,7 +22,7 @@ func Kubelets(w *world.World, machines *kubelet.Machines, machine func() kubelet
 		defer close(ended)
 		on, deleting := map[string]bool{}, map[string]bool{} // by name
 		for seq := uint64(0); ; {
-			r, err := w.History().WaitAfter(ctx, seq, func(r history.Record) bool {
+			r, err := w.History().WaitAfter(ctx, seq, func(r history.Entry) bool {
 				return r.Source == history.API && r.Object.Resource == "nodes" && r.Code < 300
 			})
 			if err != nil {

@@ -72,7 +72,7 @@ const slack = 10 * time.Millisecond
 const lastWords = 2 * time.Second
 
 // Check compares a log with a history, whose records are in the order of time.
-func Check(records iter.Seq[history.Record], log *Log) (Counts, []Disagreement) {
+func Check(records iter.Seq[history.Entry], log *Log) (Counts, []Disagreement) {
 	c := &checking{facts: factsOf(records), log: log, refused: map[string][]attempt{}}
 	for _, all := range [][]logLine{log.asked, log.failed, log.backoffs, log.removing, log.cleared, log.lowered, log.events} {
 		slices.SortStableFunc(all, func(a, b logLine) int { return cmp.Compare(a.at, b.at) }) // of several logs

@@ -16,7 +16,7 @@ var epoch = time.Date(2026, 12, 31, 23, 59, 0, 0, time.UTC)
 // evidence is a log and a history, in seconds since the epoch.
 type evidence struct {
 	log     []string
-	records []history.Record
+	records []history.Entry
 }
 
 func (s *evidence) logs(second int, file, message string) {
@@ -25,7 +25,7 @@ func (s *evidence) logs(second int, file, message string) {
 }
 
 func (s *evidence) happens(second int, e history.Event) {
-	s.records = append(s.records, history.Record{Seq: uint64(len(s.records) + 1), Virtual: time.Duration(second)*time.Second + time.Millisecond, Event: e})
+	s.records = append(s.records, history.Entry{Seq: uint64(len(s.records) + 1), Virtual: time.Duration(second)*time.Second + time.Millisecond, Event: e})
 }
 
 func (s *evidence) sends(second int, reason, message string) {
@@ -151,13 +151,13 @@ func TestAgreement(t *testing.T) {
 
 // numbered gives the first instance another ID.
 func (s *evidence) numbered(id any) *evidence {
-	k := slices.IndexFunc(s.records, func(r history.Record) bool { return r.Verb == "created" })
+	k := slices.IndexFunc(s.records, func(r history.Entry) bool { return r.Verb == "created" })
 	s.records[k].Detail["id"] = id
 	return s
 }
 
 // without takes the first record out that fits, and a line of the log that has text.
-func (s *evidence) without(fits func(history.Record) bool) *evidence {
+func (s *evidence) without(fits func(history.Entry) bool) *evidence {
 	k := slices.IndexFunc(s.records, fits)
 	s.records = slices.Delete(s.records, k, k+1)
 	return s
@@ -179,20 +179,20 @@ func (s *evidence) withLine(second int, message string) *evidence {
 	return s
 }
 
-func is(verb, name string) func(history.Record) bool {
-	return func(r history.Record) bool { return r.Verb == verb && r.Object.Name == name }
+func is(verb, name string) func(history.Entry) bool {
+	return func(r history.Entry) bool { return r.Verb == verb && r.Object.Name == name }
 }
 
-func about(reason string) func(history.Record) bool {
-	return func(r history.Record) bool { return r.Detail["reason"] == reason }
+func about(reason string) func(history.Entry) bool {
+	return func(r history.Entry) bool { return r.Detail["reason"] == reason }
 }
 
 func TestDisagreements(t *testing.T) {
 	scale := func(replicas float64) history.Event {
 		return history.Event{Source: history.API, Verb: "patch", Code: 200, Actor: "cluster-autoscaler", Object: history.Object{Resource: "machinedeployments", Namespace: "default", Name: "w"}, Detail: detail{"subresource": "scale", "replicas": replicas}}
 	}
-	granted := func(r history.Record) bool { return r.Code == 200 && r.Detail["replicas"] == 2.0 }
-	lowered := func(r history.Record) bool { return r.Code == 200 && r.Detail["replicas"] == 1.0 }
+	granted := func(r history.Entry) bool { return r.Code == 200 && r.Detail["replicas"] == 2.0 }
+	lowered := func(r history.Entry) bool { return r.Code == 200 && r.Detail["replicas"] == 1.0 }
 	slow := history.Event{Source: history.Fault, Verb: history.Matched, Detail: detail{"group": "d"}}
 	for name, test := range map[string]struct {
 		run  *evidence

@@ -37,7 +37,7 @@ type call struct {
 // The kinds of objects that Cluster API's groups are, by their resource.
 var scalable = map[string]string{"machinedeployments": "MachineDeployment", "machinesets": "MachineSet", "machinepools": "MachinePool"}
 
-func factsOf(records iter.Seq[history.Record]) facts {
+func factsOf(records iter.Seq[history.Entry]) facts {
 	f := facts{ids: map[string]string{}}
 	for r := range records {
 		f.end = max(f.end, r.Virtual)

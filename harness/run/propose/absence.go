@@ -75,7 +75,7 @@ func (d *Draft) places(m wrongMatch) (places []int) {
 			return nil
 		}
 		seq := m.at[n-1]
-		places = append(places, slices.IndexFunc(m.records, func(r history.Record) bool { return r.Seq == seq }))
+		places = append(places, slices.IndexFunc(m.records, func(r history.Entry) bool { return r.Seq == seq }))
 	}
 	if n != len(m.at) {
 		return nil
@@ -132,7 +132,7 @@ func (d *Draft) pauseBefore(i int) (c candidate, ok bool) {
 
 // absences are those that an event between two elements of another run shows: that it is not there in the own one. Since is the
 // element before it, -1 the start.
-func (d *Draft) absences(m wrongMatch, places []int, since, to int, r *history.Record) (all []candidate) {
+func (d *Draft) absences(m wrongMatch, places []int, since, to int, r *history.Entry) (all []candidate) {
 	if scenarios(*r) != "" || r.Source == history.Fault || r.Code >= 400 || slices.Contains(generated[1:], r.Object.Resource) {
 		return nil
 	}

@@ -115,7 +115,7 @@ func pattern(conditions []condition, most int) *checker.Pattern {
 }
 
 // kind are the conditions on what kind of event it is.
-func kind(r *history.Record) (all []condition) {
+func kind(r *history.Entry) (all []condition) {
 	add := func(field string, value any) {
 		if value != "" {
 			all = append(all, condition{field: field, value: value}.withValues())
@@ -143,7 +143,7 @@ type fact struct {
 }
 
 // factsOf are those of an event: its name and its details, of mappings each part.
-func factsOf(r *history.Record) (facts []fact) {
+func factsOf(r *history.Entry) (facts []fact) {
 	if r.Object.Name != "" {
 		facts = append(facts, fact{"name", "name", r.Object.Name})
 	}
@@ -175,7 +175,7 @@ func (f fact) text() string {
 }
 
 // literal is the condition that a fact is as it is, none if other runs would have another.
-func (n *names) literal(r *history.Record, f fact) (c condition, ok bool) {
+func (n *names) literal(r *history.Entry, f fact) (c condition, ok bool) {
 	c = condition{field: f.path, rank: rankOf(f.key)}
 	switch {
 	case f.key == "name":
@@ -231,7 +231,7 @@ func (n *names) value(c *condition, f fact) bool {
 }
 
 // aboutSame are conditions that say that a fact is about what was captured as name with a text.
-func (n *names) aboutSame(r *history.Record, f fact, name, text string) (c condition, ok bool) {
+func (n *names) aboutSame(r *history.Entry, f fact, name, text string) (c condition, ok bool) {
 	has := f.text()
 	at := strings.Index(has, text)
 	switch {

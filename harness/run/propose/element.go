@@ -15,7 +15,7 @@ import (
 // element is one of the sequence: events that are alike and follow each other among the chosen ones.
 type element struct {
 	as         string
-	events     []history.Record
+	events     []history.Entry
 	conditions []condition
 	captures   map[string]string // fields, by the names that they are captured as
 	within     time.Duration     // zero: any time may pass
@@ -35,17 +35,17 @@ type pause struct {
 	length     time.Duration
 }
 
-func (e *element) last() *history.Record { return &e.events[len(e.events)-1] }
+func (e *element) last() *history.Entry { return &e.events[len(e.events)-1] }
 
 // elementsOf are the chosen events with all that may distinguish them from others.
-func elementsOf(events []history.Record, n *names) (all []*element) {
+func elementsOf(events []history.Entry, n *names) (all []*element) {
 	for i, r := range events {
 		if i > 0 && sameKind(&events[i-1], &r, n) && !recurs(events, i-1, n) && !recurs(events, i, n) {
 			before := all[len(all)-1]
 			before.events = append(before.events, r)
 			continue
 		}
-		all = append(all, &element{events: []history.Record{r}, captures: map[string]string{}})
+		all = append(all, &element{events: []history.Entry{r}, captures: map[string]string{}})
 	}
 	taken := map[string]bool{}
 	for _, e := range all {
@@ -54,7 +54,7 @@ func elementsOf(events []history.Record, n *names) (all []*element) {
 		for _, f := range factsOf(&e.events[0]) {
 			c, ok := n.literal(&e.events[0], f)
 			with := pattern(append(kind(&e.events[0]), c), everything)
-			if ok && !slices.ContainsFunc(e.events[1:], func(r history.Record) bool { return !with.Matches(r) }) {
+			if ok && !slices.ContainsFunc(e.events[1:], func(r history.Entry) bool { return !with.Matches(r) }) {
 				e.conditions = append(e.conditions, c)
 			}
 		}
@@ -64,7 +64,7 @@ func elementsOf(events []history.Record, n *names) (all []*element) {
 }
 
 // sameKind reports whether two events are of a kind, and may be counted.
-func sameKind(a, b *history.Record, n *names) bool {
+func sameKind(a, b *history.Entry, n *names) bool {
 	if a.Object.Name != b.Object.Name && (n.made[a.Object.Name] || n.made[b.Object.Name]) {
 		return false
 	}
@@ -73,7 +73,7 @@ func sameKind(a, b *history.Record, n *names) bool {
 }
 
 // recurs reports whether something that an event identifies is in another of the events.
-func recurs(events []history.Record, i int, n *names) bool {
+func recurs(events []history.Entry, i int, n *names) bool {
 	for _, f := range factsOf(&events[i]) {
 		if text := f.text(); n.links(f.key, text) {
 			for j := range events {
@@ -177,7 +177,7 @@ func elementName(name string, n int) string {
 }
 
 // variable is what a captured field is called.
-func variable(r *history.Record, f fact) string {
+func variable(r *history.Entry, f fact) string {
 	resource := r.Object.Resource
 	switch {
 	case f.key != "name" && f.key != "Node" && f.key != "NodeClaim" && f.key != "NodePool":

@@ -12,13 +12,13 @@ import (
 )
 
 // choose finds the events that lines name by their numbers, and what is wrong with the choice.
-func choose(own *Run, lines []uint64) (events []history.Record, err error) {
+func choose(own *Run, lines []uint64) (events []history.Entry, err error) {
 	if len(lines) < 2 {
 		return nil, fmt.Errorf("--lines %s: one event says only that it occurred; name two or more, the last of which shows the failure",
 			listed(lines))
 	}
 	last := uint64(0)
-	bySeq := map[uint64]history.Record{}
+	bySeq := map[uint64]history.Entry{}
 	for _, r := range own.records {
 		bySeq[r.Seq] = r
 		last = max(last, r.Seq)
@@ -57,7 +57,7 @@ func choose(own *Run, lines []uint64) (events []history.Record, err error) {
 }
 
 // scenarios says what an event is that the scenario or nodestorm makes itself, "" of all others.
-func scenarios(r history.Record) string {
+func scenarios(r history.Entry) string {
 	switch r.Source {
 	case history.Step:
 		return "the outcome of a step, which is in each run of the scenario"

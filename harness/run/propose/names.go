@@ -30,7 +30,7 @@ var makers = []string{history.People, "nodestorm", "kubernetes-admin"}
 // generated are resources whose names are made up by what creates one.
 var generated = []string{"events", "leases", "secrets", "certificatesigningrequests", "bindings"}
 
-func namesOf(records []history.Record) names {
+func namesOf(records []history.Entry) names {
 	n := names{made: map[string]bool{}, others: map[string]bool{}}
 	for _, r := range records {
 		role := history.Role(r.Detail.Text("kind"))

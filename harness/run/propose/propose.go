@@ -23,7 +23,7 @@ type Run struct {
 	Name       string
 	ID, Target string
 	Verdict    verdict.Verdict
-	records    []history.Record // in the order of time
+	records    []history.Entry // in the order of time
 	searchable checker.Prepared
 }
 
@@ -35,7 +35,7 @@ func Load(ctx context.Context, dir, name string) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{Name: name, ID: of.ID, Target: of.Target.Ref.String(), Verdict: of.Verdict}
-	doubts, err := of.Read(ctx, dir, nil, func(record history.Record) {
+	doubts, err := of.Read(ctx, dir, nil, func(record history.Entry) {
 		r.records = append(r.records, record)
 	})
 	switch {

@@ -17,21 +17,21 @@ import (
 type detail = history.Detail
 
 // at is an event so many seconds after the start.
-func at(seconds float64, source history.Source, actor, verb, resource, name string, code int, d detail) history.Record {
-	return history.Record{Virtual: time.Duration(seconds * float64(time.Second)), Event: history.Event{
+func at(seconds float64, source history.Source, actor, verb, resource, name string, code int, d detail) history.Entry {
+	return history.Entry{Virtual: time.Duration(seconds * float64(time.Second)), Event: history.Event{
 		Source: source, Actor: actor, Verb: verb, Object: history.Object{Resource: resource, Name: name}, Code: code, Detail: d,
 	}}
 }
 
-func call(seconds float64, actor, verb, resource, name string, d detail) history.Record {
+func call(seconds float64, actor, verb, resource, name string, d detail) history.Entry {
 	return at(seconds, history.API, actor, verb, resource, name, 200, d)
 }
 
 // stored is a run of events, which has a step about the pod "web" at its beginning and an end.
-func stored(id string, v verdict.Verdict, events ...history.Record) *Run {
-	events = slices.Concat([]history.Record{
+func stored(id string, v verdict.Verdict, events ...history.Entry) *Run {
+	events = slices.Concat([]history.Entry{
 		at(0, history.Step, "godog", "passed", "", "", 0, detail{"kind": "Action", "text": `a pod "web" that requests 1 CPU is created`}),
-	}, events, []history.Record{at(10000, history.Harness, "nodestorm", history.Ended, "", "", 0, nil)})
+	}, events, []history.Entry{at(10000, history.Harness, "nodestorm", history.Ended, "", "", 0, nil)})
 	for i := range events {
 		events[i].Seq = uint64(i + 1)
 	}
@@ -135,7 +135,7 @@ func TestDetailOfOneRunOnly(t *testing.T) {
 
 // bought is a run with a second NodeClaim, which comes after the node of the first was Ready, or in its place.
 func bought(v verdict.Verdict, ready bool) *Run {
-	events := []history.Record{
+	events := []history.Entry{
 		call(10, "karpenter", "create", "nodeclaims", "default-7xk2p", nil),
 		at(40, history.Node, "sim-node", "register", "nodes", "default-7xk2p", 0, nil),
 		call(60, "karpenter", "create", "nodeclaims", "default-bcdfg", nil),
@@ -179,7 +179,7 @@ func TestPause(t *testing.T) {
 }
 
 func TestCountAndRefusal(t *testing.T) {
-	claim := func(seconds float64, name string) history.Record {
+	claim := func(seconds float64, name string) history.Entry {
 		return call(seconds, "karpenter", "create", "nodeclaims", name, nil)
 	}
 	refused := at(13, history.API, "karpenter", "create", "pods", "web", 429, detail{"subresource": "eviction", "error": "not now, s3cret"})
@@ -195,7 +195,7 @@ func TestCountAndRefusal(t *testing.T) {
 }
 
 func TestOtherEventsThanTheChosen(t *testing.T) {
-	claim := func(seconds float64, name string) history.Record {
+	claim := func(seconds float64, name string) history.Entry {
 		return call(seconds, "karpenter", "create", "nodeclaims", name, nil)
 	}
 	_, p := made(t, stored("mine", verdict.Reproduced, call(1, "kubectl", "delete", "pods", "web", nil), claim(2, "a-1"), claim(3, "a-2")), []uint64{2, 4})

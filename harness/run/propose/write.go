@@ -146,7 +146,7 @@ var pasts = map[string]string{
 }
 
 // label is what an element is called.
-func label(r *history.Record) string {
+func label(r *history.Entry) string {
 	kind := vocabulary.Kind(r.Object.Resource)
 	if kind == "" {
 		kind = r.Object.Resource
@@ -170,7 +170,7 @@ func label(r *history.Record) string {
 }
 
 // act is a word for what a call does.
-func act(r *history.Record, words map[string]string) string {
+func act(r *history.Entry, words map[string]string) string {
 	return cmp.Or(words[r.Detail.Text("subresource")], words[r.Verb], r.Verb)
 }
 

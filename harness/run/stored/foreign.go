@@ -82,7 +82,7 @@ func doubtOf(again run.Rechecked) string {
 }
 
 // text names both records, the place, and the way out.
-func (f Foreign) text(records iter.Seq[history.Record]) string {
+func (f Foreign) text(records iter.Seq[history.Entry]) string {
 	place := ""
 	for r := range records {
 		if len(f.Evidence) > 0 && r.Seq == f.Evidence[0] {

@@ -37,7 +37,7 @@ func (r *Reporter) Timeline(ctx context.Context, w io.Writer, f Run) error {
 }
 
 // writeTimes writes the records of a run, without what must not be shown.
-func writeTimes(w io.Writer, catalogue *scenarios.Catalogue, f Run, of run.Run, records history.Records) error {
+func writeTimes(w io.Writer, catalogue *scenarios.Catalogue, f Run, of run.Run, records history.Entries) error {
 	fmt.Fprintf(w, "%s on %s\n", of.ID, of.Target.Ref)
 	redactor := redact.ForHere(kept.HasWord(catalogue, f.Dir))
 	err := redactor.CopyFrom(w, func(w io.Writer) error {

@@ -56,7 +56,7 @@ func TestWords(t *testing.T) {
 		add(gvk.Group, gvk.Version, plural.Resource, singular.Resource)
 		fields(of, seen, add)
 	}
-	for _, of := range []any{apiextensionsv1.CustomResourceDefinition{}, run.Run{}, history.Record{}, shard.Kept{}} {
+	for _, of := range []any{apiextensionsv1.CustomResourceDefinition{}, run.Run{}, history.Entry{}, shard.Kept{}} {
 		fields(reflect.TypeOf(of), seen, add)
 	}
 	for _, source := range history.Sources() {

@@ -55,7 +55,7 @@ func Run(ctx context.Context, dir string, catalogue *scenarios.Catalogue, hourly
 	}
 	var doubts []string
 	var openErr error
-	described := story.From(about, func(each func(history.Record)) []string {
+	described := story.From(about, func(each func(history.Entry)) []string {
 		doubts, openErr = r.Read(ctx, dir, redactor.Reader, each)
 		return doubts
 	})

@@ -97,7 +97,7 @@ func observing(s checker.Statement, span time.Duration) Observation {
 	begins, end := time.Duration(-1), time.Duration(0)
 	return Observation{
 		window: span, stated: []checker.Statement{s},
-		see: func(r history.Record, at phase) (bool, error) {
+		see: func(r history.Entry, at phase) (bool, error) {
 			if at == begun && begins < 0 {
 				begins = r.Virtual
 			}

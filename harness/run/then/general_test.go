@@ -50,7 +50,7 @@ var general = []struct {
 }
 
 // thenStory is a story whose Then quotes.
-func thenStory(then, quotes, status string, recorded float64, events ...at) []history.Record {
+func thenStory(then, quotes, status string, recorded float64, events ...at) []history.Entry {
 	records := story(then, status, recorded, events...)
 	for i := range records {
 		if s, ok := history.OutcomeOf(records[i]); ok && s.Role == history.Then && quotes != "" {
@@ -70,7 +70,7 @@ func judgedLive(t *testing.T, then, quotes string, events []at) (status, why str
 		t.Fatalf("%s: %t, %v", then, ok, err)
 	}
 	records := thenStory(then, quotes, passed, 2, events...)
-	own := slices.IndexFunc(records, func(r history.Record) bool {
+	own := slices.IndexFunc(records, func(r history.Entry) bool {
 		s, ok := history.OutcomeOf(r)
 		return ok && s.Role == history.Then
 	})
@@ -86,7 +86,7 @@ func judgedLive(t *testing.T, then, quotes string, events []at) (status, why str
 }
 
 // wait hands over the records as time passes, as a live run does, until it is decided.
-func wait(j *Judge, records []history.Record) (second float64, err error) {
+func wait(j *Judge, records []history.Entry) (second float64, err error) {
 	for decided, second := false, 2.0; ; {
 		at := j.Next()
 		for ; len(records) > 0 && records[0].Virtual <= at; records = records[1:] {

@@ -64,7 +64,7 @@ func allHold(list []checker.Statement, window time.Duration) Observation {
 	}
 	return Observation{
 		window: window, stated: list,
-		see: func(r history.Record, at phase) (bool, error) {
+		see: func(r history.Entry, at phase) (bool, error) {
 			left := open[:0]
 			for _, o := range open {
 				decided, err := o.see(r, at)

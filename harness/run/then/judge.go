@@ -17,7 +17,7 @@ type Judge struct {
 
 // NewJudge judges from here on: the last of the records, which are in the order of
 // arrival, is of the step before or came after it.
-func NewJudge(o Observation, records []history.Record) *Judge {
+func NewJudge(o Observation, records []history.Entry) *Judge {
 	j := &Judge{Observation: o}
 	var last history.Role
 	for _, r := range records {
@@ -42,7 +42,7 @@ func (j *Judge) settles() bool {
 }
 
 // Add takes in the next record. What happened after the window decides nothing.
-func (j *Judge) Add(r history.Record) (decided bool, err error) {
+func (j *Judge) Add(r history.Entry) (decided bool, err error) {
 	if r.Virtual > j.end && j.window > 0 {
 		return false, nil
 	}

@@ -103,7 +103,7 @@ func TestNamedArguments(t *testing.T) {
 	if err != nil || len(list) != 2 || *list[1].AtMost != 7 {
 		t.Fatalf("%+v, %v", list, err)
 	}
-	r := history.Record{Event: api("create", "pods", `007, verb: "x"}`+"\\", "message", `a 007, verb: "x"}`+"\\ b")}
+	r := history.Entry{Event: api("create", "pods", `007, verb: "x"}`+"\\", "message", `a 007, verb: "x"}`+"\\ b")}
 	if !list[0].Never.Matches(r) {
 		t.Errorf("%+v does not match %+v", list[0].Never, r)
 	}

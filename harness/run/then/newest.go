@@ -23,7 +23,7 @@ func (e *NoneError) Error() string {
 
 // Aged is the name that Newest or Oldest stands for, or the name itself. target is whose
 // Nodes count: those that came since it first did anything.
-func Aged(records []history.Record, target, kind, which string) (string, error) {
+func Aged(records []history.Entry, target, kind, which string) (string, error) {
 	if which != Newest && which != Oldest {
 		return which, nil
 	}

@@ -11,14 +11,14 @@ import (
 // pods that are there, those of DaemonSets aside.
 func TestNewest(t *testing.T) {
 	by := func(actor string, e history.Event) history.Event { e.Actor = actor; return e }
-	var records []history.Record
+	var records []history.Entry
 	for i, e := range []history.Event{
 		api("create", "nodes", "control"),
 		by("karpenter", api("create", "nodeclaims", "claim")),
 		api("create", "nodes", "a"), api("create", "nodes", "b"), api("create", "nodes", "c"), api("delete", "nodes", "c"),
 		api("create", "pods", "web-1", "owner", "ReplicaSet/web-x"), api("create", "pods", "agent", "owner", "DaemonSet/agent"), api("create", "pods", "web-2", "owner", "ReplicaSet/web-x"), api("delete", "pods", "web-2", "gracePeriodSeconds", 0),
 	} {
-		records = append(records, history.Record{Seq: uint64(i + 1), Event: e})
+		records = append(records, history.Entry{Seq: uint64(i + 1), Event: e})
 	}
 	for _, test := range []struct{ kind, which, want string }{
 		{"Node", Newest, "b"}, {"no", Oldest, "a"}, {"Pod", Newest, "web-1"}, {"pods", Oldest, "web-1"}, {"Node", "a", "a"},

@@ -92,7 +92,7 @@ func nodesInitialized(args words.Args) (Observation, error) {
 func servingCertificates(args words.Args) (Observation, error) {
 	all, issued := nodes{}, map[string]bool{}
 	lacking := false // a run of before the audit log had who wants what
-	certificates := recordFunc(func(r history.Record) {
+	certificates := entryFunc(func(r history.Entry) {
 		if taken(r, "certificatesigningrequests", "") && r.Verb == "create" && r.Detail.Text("signer") == "" {
 			lacking = true
 		}

@@ -29,7 +29,7 @@ func aboutNothing(t *testing.T) map[string]Observation {
 // A Then about an act fails where the act never occurred.
 func TestThenOfNothing(t *testing.T) {
 	for said, o := range aboutNothing(t) {
-		ended := history.Record{Seq: 1, Virtual: 2 * time.Second, Event: history.Event{Source: history.Harness, Verb: history.Ended}}
+		ended := history.Entry{Seq: 1, Virtual: 2 * time.Second, Event: history.Event{Source: history.Harness, Verb: history.Ended}}
 		judged := &stored{Judge: NewJudge(o, nil), own: ended.Seq}
 		judged.add(ended)
 		if !judged.decided || judged.err == nil {

@@ -21,7 +21,7 @@ type Observation struct {
 	settle time.Duration
 	// see takes in a record of the run, and says when the Then is decided: it holds, or
 	// does not for the reason of the error.
-	see func(r history.Record, at phase) (decided bool, err error)
+	see func(r history.Entry, at phase) (decided bool, err error)
 	// over is how it stands when the window ends undecided.
 	over func() error
 	// stated are the statements that it is about; none of one that is about something else.
@@ -52,13 +52,13 @@ const (
 var errLacking = errors.New("the history does not have what this asks for")
 
 // state is what the records of a run add up to.
-type state interface{ add(r history.Record) }
+type state interface{ add(r history.Entry) }
 
 // eventually holds as soon as the state does, from the step's beginning on.
 func eventually(window time.Duration, s state, holds func() error) Observation {
 	return Observation{
 		window: window,
-		see: func(r history.Record, at phase) (bool, error) {
+		see: func(r history.Entry, at phase) (bool, error) {
 			s.add(r)
 			if at < begun {
 				return false, nil
@@ -80,7 +80,7 @@ func eventually(window time.Duration, s state, holds func() error) Observation {
 // now is about the state as the step begins.
 func now(s state, holds func() error) Observation {
 	return Observation{
-		see:  func(r history.Record, _ phase) (bool, error) { s.add(r); return false, nil },
+		see:  func(r history.Entry, _ phase) (bool, error) { s.add(r); return false, nil },
 		over: holds,
 	}
 }

@@ -103,7 +103,7 @@ func (a Awaited) check() error {
 }
 
 // ByOthers says who else has done what is waited for, and how often, where it is waited for an actor; or "".
-func (a Awaited) ByOthers(records []history.Record) string {
+func (a Awaited) ByOthers(records []history.Entry) string {
 	if a.Actor == nil {
 		return ""
 	}

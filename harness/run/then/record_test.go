@@ -9,8 +9,8 @@ import (
 
 // Records in words match what they say and nothing else.
 func TestInWords(t *testing.T) {
-	call := func(actor, verb, resource, part string, code int) history.Record {
-		r := history.Record{Event: history.Event{Source: history.API, Actor: actor, Verb: verb, Code: code, Object: history.Object{Resource: resource, Namespace: "shop", Name: "a"}}}
+	call := func(actor, verb, resource, part string, code int) history.Entry {
+		r := history.Entry{Event: history.Event{Source: history.API, Actor: actor, Verb: verb, Code: code, Object: history.Object{Resource: resource, Namespace: "shop", Name: "a"}}}
 		if part != "" {
 			r.Detail = map[string]any{"subresource": part}
 		}
@@ -35,7 +35,7 @@ func TestInWords(t *testing.T) {
 			continue
 		}
 		var got []string
-		for i, r := range []history.Record{evicted, refused, created} {
+		for i, r := range []history.Entry{evicted, refused, created} {
 			if a.Matches(r) {
 				got = append(got, []string{"evicted", "refused", "created"}[i])
 			}
@@ -51,10 +51,10 @@ func TestInWords(t *testing.T) {
 
 // Of a wait for one that never does it, it is said who does.
 func TestByOthers(t *testing.T) {
-	did := func(actor, verb string) history.Record {
-		return history.Record{Event: history.Event{Source: history.API, Actor: actor, Verb: verb, Code: 201, Object: history.Object{Resource: "pods", Name: "a"}}}
+	did := func(actor, verb string) history.Entry {
+		return history.Entry{Event: history.Event{Source: history.API, Actor: actor, Verb: verb, Code: 201, Object: history.Object{Resource: "pods", Name: "a"}}}
 	}
-	records := []history.Record{
+	records := []history.Entry{
 		did("kubectl", "create"), did("replicaset-controller", "create"), did("replicaset-controller", "create"), did("kubectl", "delete"),
 	}
 	for words, want := range map[string]string{

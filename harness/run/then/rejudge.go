@@ -26,8 +26,8 @@ const Undecided = "undecided"
 
 // Rejudge judges the Thens of a run by its records. It returns the records with the outcomes
 // that they show in place of those that were recorded.
-func Rejudge(records history.Records) (history.Records, Judged) {
-	var steps []history.Record
+func Rejudge(records history.Entries) (history.Entries, Judged) {
+	var steps []history.Entry
 	var end time.Duration
 	died := false
 	for r := range records.Arrived() {
@@ -65,7 +65,7 @@ func Rejudge(records history.Records) (history.Records, Judged) {
 }
 
 // find finds the Thens among the steps that the history can judge.
-func (judged *Judged) find(steps []history.Record) (thens []*stored) {
+func (judged *Judged) find(steps []history.Entry) (thens []*stored) {
 	for i, r := range steps {
 		step, ok := history.OutcomeOf(r)
 		if !ok || step.Role != history.Then || !slices.Contains([]string{passed, failed, Undecided}, step.Status) {
@@ -117,15 +117,15 @@ func (judged *Judged) differs(recorded, now history.Outcome) {
 
 // rejudged are records, of which some say something else now.
 type rejudged struct {
-	history.Records
+	history.Entries
 	events map[uint64]history.Event // by Seq
 }
 
-func (r rejudged) Arrived() iter.Seq[history.Record] { return r.changed(r.Records.Arrived()) }
-func (r rejudged) Timed() iter.Seq[history.Record]   { return r.changed(r.Records.Timed()) }
+func (r rejudged) Arrived() iter.Seq[history.Entry] { return r.changed(r.Entries.Arrived()) }
+func (r rejudged) Timed() iter.Seq[history.Entry]   { return r.changed(r.Entries.Timed()) }
 
-func (r rejudged) changed(records iter.Seq[history.Record]) iter.Seq[history.Record] {
-	return func(yield func(history.Record) bool) {
+func (r rejudged) changed(records iter.Seq[history.Entry]) iter.Seq[history.Entry] {
+	return func(yield func(history.Entry) bool) {
 		for record := range records {
 			if now, is := r.events[record.Seq]; is {
 				record.Event = now
@@ -148,7 +148,7 @@ type stored struct {
 }
 
 // add takes in the next record, in the order of arrival.
-func (t *stored) add(r history.Record) {
+func (t *stored) add(r history.Entry) {
 	switch {
 	case t.decided:
 	case r.Seq > t.own && r.Virtual > t.end, r.Seq == t.own && r.Virtual >= t.end:

@@ -48,11 +48,11 @@ func size(to int) history.Event {
 
 // story is a run whose only Then, of which the text is then, was recorded at the second
 // recorded as status, after a Given and a When.
-func story(then, status string, recorded float64, events ...at) (records []history.Record) {
+func story(then, status string, recorded float64, events ...at) (records []history.Entry) {
 	own := at{recorded, step(history.Then, then, status)}
 	placed := false
 	add := func(e at) {
-		records = append(records, history.Record{Seq: uint64(len(records) + 1), Virtual: time.Duration(e.second * 1e9), Event: e.Event})
+		records = append(records, history.Entry{Seq: uint64(len(records) + 1), Virtual: time.Duration(e.second * 1e9), Event: e.Event})
 	}
 	for _, e := range append(events, at{1e9, history.Event{Source: history.Harness, Verb: history.Ended}}) {
 		if !placed && e.second > recorded {
@@ -217,7 +217,7 @@ func TestRejudge(t *testing.T) {
 	}
 }
 
-func outcome(records history.Records) (then history.Outcome) {
+func outcome(records history.Entries) (then history.Outcome) {
 	for r := range records.Arrived() {
 		if s, ok := history.OutcomeOf(r); ok && s.Role == history.Then {
 			then = s
@@ -264,7 +264,7 @@ func TestRejudgeOfNothing(t *testing.T) {
 		events := append(set(at{3, api("create", "pods", "web")}, at{3, claim("one")}), at{4, own}, at{5, history.Event{Source: history.Harness, Verb: history.Ended}})
 		var records history.InMemory
 		for i, e := range events {
-			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(e.second * 1e9), Event: e.Event})
+			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(e.second * 1e9), Event: e.Event})
 		}
 		again, _ := Rejudge(records)
 		for r := range again.Arrived() {

@@ -75,7 +75,7 @@ var Servers = []Sentence{
 func offServerDeleted(args words.Args) (Observation, error) {
 	const turnsOff = 10 * time.Minute
 	limit := args.Duration(0)
-	var off history.Record
+	var off history.Entry
 	var deadline time.Duration
 	still := func() error {
 		if off.Seq == 0 {
@@ -85,7 +85,7 @@ func offServerDeleted(args words.Args) (Observation, error) {
 	}
 	return Observation{
 		window: turnsOff + limit,
-		see: func(r history.Record, at phase) (bool, error) {
+		see: func(r history.Entry, at phase) (bool, error) {
 			if at == begun && deadline == 0 {
 				if deadline = r.Virtual + turnsOff; off.Seq != 0 {
 					deadline = r.Virtual + limit

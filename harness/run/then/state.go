@@ -11,7 +11,7 @@ import (
 )
 
 // taken is a call that the API server took, on the object itself or a part of it.
-func taken(r history.Record, resource, subresource string) bool {
+func taken(r history.Entry, resource, subresource string) bool {
 	return r.Source == history.API && r.Code < 300 && r.Object.Resource == resource && r.Detail.Text("subresource") == subresource
 }
 
@@ -28,7 +28,7 @@ type nodeState struct {
 	gone       bool
 }
 
-func (n nodes) add(r history.Record) {
+func (n nodes) add(r history.Entry) {
 	if r.Object.Resource != "nodes" {
 		return
 	}
@@ -84,7 +84,7 @@ func everyPod() *pods {
 	return &pods{whose: func(_, of string) bool { return !strings.HasPrefix(of, "DaemonSet/") }, all: map[string]*podState{}}
 }
 
-func (p *pods) add(r history.Record) {
+func (p *pods) add(r history.Entry) {
 	if r.Object.Resource != "pods" || r.Object.Namespace != namespace {
 		return
 	}
@@ -141,7 +141,7 @@ type instance struct {
 	id    int
 }
 
-func (i *instances) add(r history.Record) {
+func (i *instances) add(r history.Entry) {
 	if !life(r) {
 		return
 	}
@@ -156,16 +156,16 @@ func (i *instances) add(r history.Record) {
 }
 
 // life is a record of an instance's life, but for those of the machine inside it.
-func life(r history.Record) bool {
+func life(r history.Entry) bool {
 	return r.Source == history.Cloud && r.Object.Resource == "instances"
 }
 
 // twoStates are two states of one run.
 type twoStates struct{ a, b state }
 
-func (s twoStates) add(r history.Record) { s.a.add(r); s.b.add(r) }
+func (s twoStates) add(r history.Entry) { s.a.add(r); s.b.add(r) }
 
-// recordFunc is a state that a function keeps.
-type recordFunc func(r history.Record)
+// entryFunc is a state that a function keeps.
+type entryFunc func(r history.Entry)
 
-func (t recordFunc) add(r history.Record) { t(r) }
+func (t entryFunc) add(r history.Entry) { t(r) }

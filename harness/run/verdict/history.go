@@ -18,7 +18,7 @@ import (
 // autoscaler, and faults by the verbs armed and effective with the same detail
 // "fault"; one that is armed on an object has to become effective on it, unless the
 // scenario says that none need.
-func FromHistory(records history.Records, record scenarios.Record, distortion string) Input {
+func FromHistory(records history.Entries, record scenarios.Record, distortion string) Input {
 	in := Input{Distortion: distortion, Breaks: record.Breaks}
 	all := checker.NewCompleteness()
 	symptom, trigger := checker.NewFinder(record.Symptom), checker.NewFinder(record.Trigger)
@@ -78,7 +78,7 @@ func FromHistory(records history.Records, record scenarios.Record, distortion st
 }
 
 // died takes in that a part of the world has ended by itself.
-func (in *Input) died(r history.Record, target string) {
+func (in *Input) died(r history.Entry, target string) {
 	death := oneline.Ends(r.Detail.Text("error"))
 	if !strings.HasPrefix(death, r.Actor) {
 		death = r.Actor + ": " + death
@@ -98,7 +98,7 @@ type faults struct {
 	mayMiss   bool
 }
 
-func (f *faults) add(r history.Record) {
+func (f *faults) add(r history.Entry) {
 	switch {
 	case r.Source == history.Harness && r.Verb == history.MayMiss:
 		f.mayMiss = true
@@ -131,7 +131,7 @@ type work struct {
 	since string
 }
 
-func (w *work) add(r history.Record) {
+func (w *work) add(r history.Entry) {
 	if r.Source == history.Step && history.Role(r.Detail.Text("kind")) == history.When && !w.FromStart() {
 		w.done, w.since = 0, "the last When"
 	}
@@ -150,7 +150,7 @@ func (w *work) idle() string {
 
 // writes reports whether the target has done something with the record. It is all that can be
 // asked of the work of a target where no record says more.
-func writes(r *history.Record, target string) bool {
+func writes(r *history.Entry, target string) bool {
 	did := r.Source == history.Cloud || r.Source == history.API && slices.Contains([]string{"create", "update", "patch", "delete"}, r.Verb)
 	if r.Actor == installer {
 		did = r.Source == history.Harness
@@ -166,7 +166,7 @@ const (
 )
 
 // isOf reports whether the record is of something that the target did, or of its end.
-func isOf(r *history.Record, target string) bool {
+func isOf(r *history.Entry, target string) bool {
 	switch target {
 	case "kubespray":
 		return r.Actor == installer
@@ -176,7 +176,7 @@ func isOf(r *history.Record, target string) bool {
 	return r.Actor == target
 }
 
-func faultName(r history.Record) string {
+func faultName(r history.Entry) string {
 	if r.Object == (history.Object{}) {
 		return r.Detail.Text("fault")
 	}

@@ -173,9 +173,9 @@ func TestFromHistory(t *testing.T) {
 		{Source: history.API, Verb: "create", Object: history.Object{Resource: "nodeclaims"}},
 		{Source: history.Harness, Verb: history.Ended},
 	}
-	var records []history.Record
+	var records []history.Entry
 	for i, e := range events {
-		records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+		records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 	}
 	slices.Reverse(records) // as a history that is not in order
 	symptom := scenarios.Record{Autoscaler: "karpenter", Symptom: checker.Statement{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}}
@@ -187,7 +187,7 @@ func TestFromHistory(t *testing.T) {
 	if !slices.Equal(got.FaultsUnmet, []string{"restart on nodes/b", "never"}) || !slices.Equal(got.Deaths, []string{"etcd: exit status 2"}) {
 		t.Errorf("faults unmet %q, deaths %q", got.FaultsUnmet, got.Deaths)
 	}
-	drawn := append(slices.Clone(records), history.Record{Seq: 20, Event: history.Event{Source: history.Harness, Verb: history.MayMiss}})
+	drawn := append(slices.Clone(records), history.Entry{Seq: 20, Event: history.Event{Source: history.Harness, Verb: history.MayMiss}})
 	if may := verdict.FromHistory(history.InMemory(drawn), symptom, ""); may.FaultsUnmet != nil {
 		t.Errorf("of a scenario whose faults need not take effect, unmet are %q", may.FaultsUnmet)
 	}
@@ -230,9 +230,9 @@ func TestInvariants(t *testing.T) {
 		if err := strict.Unmarshal([]byte("statement: s\n"+test.invariant), &record.Invariants[0]); err != nil || record.Invariants[0].CheckInvariant() != nil {
 			t.Fatal(err)
 		}
-		var records []history.Record
+		var records []history.Entry
 		for i, e := range append(test.events, history.Event{Source: history.Harness, Verb: history.Ended}) {
-			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 		}
 		record.Symptom = checker.Statement{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}
 		record.Trigger = record.Symptom
@@ -263,9 +263,9 @@ func TestInvariantOfASilentSource(t *testing.T) {
 		{slices.Insert(slices.Clone(events), 2, history.Event{Source: history.Node, Verb: "register"}), false, 1},
 		{events[2:], false, 0},
 	} {
-		var records []history.Record
+		var records []history.Entry
 		for i, e := range test.events {
-			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 		}
 		in := verdict.FromHistory(history.InMemory(records), record, "")
 		if (in.Unjudged != "") != test.unjudged || len(in.Broken) != test.broken {
@@ -292,7 +292,7 @@ func TestAbsent(t *testing.T) {
 		{"karpenter", call("create", "capi-manager"), true, true},
 		{"kubespray", history.Event{Source: history.Harness, Verb: "apply", Actor: "order"}, false, false},
 	} {
-		in := verdict.FromHistory(history.InMemory([]history.Record{{Seq: 1, Event: test.event}}), scenarios.Unrecorded("mine", test.target), "")
+		in := verdict.FromHistory(history.InMemory([]history.Entry{{Seq: 1, Event: test.event}}), scenarios.Unrecorded("mine", test.target), "")
 		if (in.Absent != "") != test.absent || (in.Idle != "") != test.idle {
 			t.Errorf("after %+v %s is absent: %q, idle: %q", test.event, test.target, in.Absent, in.Idle)
 		}
@@ -323,9 +323,9 @@ func TestWork(t *testing.T) {
 		if err := strict.Unmarshal([]byte("{source: api, verb: update, resource: nodepools, actor: karpenter, "+test.work+"}"), &record.Work); err != nil {
 			t.Fatal(err)
 		}
-		var records []history.Record
+		var records []history.Entry
 		for i, e := range test.events {
-			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 		}
 		if got := verdict.FromHistory(history.InMemory(records), record, "").Idle; (got == "") != (test.idle == "") || !strings.Contains(got, test.idle) {
 			t.Errorf("%s of %d events: %q, want %q", test.work, len(test.events), got, test.idle)
@@ -360,9 +360,9 @@ func TestHollow(t *testing.T) {
 		verdict.Inconclusive: events,
 		verdict.Reproduced:   append([]history.Event{call("create", "customresourcedefinitions", "widgets.example.com")}, events...),
 	} {
-		var records []history.Record
+		var records []history.Entry
 		for i, e := range events {
-			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 		}
 		in := verdict.FromHistory(history.InMemory(records), record, "")
 		if got := verdict.Judge(in); got.Verdict != want {
@@ -392,7 +392,7 @@ func TestHints(t *testing.T) {
 		wrote := history.Event{Source: history.API, Verb: "create", Actor: test.autoscaler, Code: 201, Object: history.Object{Resource: "leases", Name: "a"}}
 		all := append(slices.Clone(test.events), wrote, step(history.Then, test.status).Event(), history.Event{Source: history.Harness, Verb: history.Ended})
 		for i, e := range all {
-			records = append(records, history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i) * time.Second, Event: e})
+			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i) * time.Second, Event: e})
 		}
 		j := verdict.Judge(verdict.FromHistory(records, scenarios.Unrecorded("x", test.autoscaler), ""))
 		if strings.Contains(j.Reason, "nothing could launch a machine") != test.want {

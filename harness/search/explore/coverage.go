@@ -14,7 +14,7 @@ import (
 
 // Coverage is what a run has met, as keys that other runs may share: which calls of the
 // target with which answers, and each fault that took effect with what went on at the time.
-func Coverage(records []history.Record, target string) (keys []string) {
+func Coverage(records []history.Entry, target string) (keys []string) {
 	seen := map[string]bool{}
 	waiting, booting := map[string]bool{}, map[string]bool{}
 	leaving := map[string]bool{}
@@ -63,7 +63,7 @@ func Coverage(records []history.Record, target string) (keys []string) {
 
 // DiedAtOnce reports whether the target died by itself before the steady state, to which a
 // schedule does nothing but bring demand.
-func DiedAtOnce(records []history.Record, target string) bool {
+func DiedAtOnce(records []history.Entry, target string) bool {
 	for _, r := range records {
 		kind := r.Detail.Text("kind")
 		switch {
@@ -78,7 +78,7 @@ func DiedAtOnce(records []history.Record, target string) bool {
 }
 
 // DiskFull is what the world said when it ended because a disk was full; empty if it did not.
-func DiskFull(records []history.Record) string {
+func DiskFull(records []history.Entry) string {
 	for _, r := range records {
 		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == history.Disk {
 			said := r.Detail.Text("error")
@@ -139,7 +139,7 @@ func normalize(text string) string {
 
 // StepsBefore is how many steps had ended when the last of the evidence came, or by the end if
 // there is none.
-func StepsBefore(records []history.Record, evidence []uint64) (n int) {
+func StepsBefore(records []history.Entry, evidence []uint64) (n int) {
 	for _, r := range records {
 		if len(evidence) > 0 && r.Seq > slices.Max(evidence) {
 			break

@@ -22,7 +22,7 @@ type Draft struct {
 	Key      string
 	Schedule schedule.Schedule
 	// Evidence are the records that show it in one run.
-	Evidence []history.Record
+	Evidence []history.Entry
 	// Faults says that a fault took effect in that run.
 	Faults bool
 	// On are the builds that it was played on.
@@ -91,7 +91,7 @@ var running = regexp.MustCompile(`goroutine \d+ \[[^\]]*\]:\s+(?:\S+/)?([\w.*()-
 
 // death is how the program of a record ended, in a line, and the function that it did so in; both
 // are empty where it did not, or does not say.
-func death(r history.Record) (said, function string) {
+func death(r history.Entry) (said, function string) {
 	if r.Source != history.Harness || r.Verb != history.Died {
 		return "", ""
 	}
@@ -155,7 +155,7 @@ func (d Draft) symptom() string {
 `
 	}
 	shown := slices.Clone(d.Evidence)
-	slices.SortStableFunc(shown, func(a, b history.Record) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortStableFunc(shown, func(a, b history.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
 	if len(shown) > mostElements {
 		shown = append(shown[:1], shown[len(shown)-mostElements+1:]...)
 	}
@@ -177,7 +177,7 @@ func (d Draft) symptom() string {
 		case names[object] != "":
 			// mutant: the symptom of a draft is about any objects
 			fields = append(fields, "name: $"+names[object])
-		case slices.ContainsFunc(shown[n+1:], func(later history.Record) bool { return later.Object == object }): // else any will do
+		case slices.ContainsFunc(shown[n+1:], func(later history.Entry) bool { return later.Object == object }): // else any will do
 			names[object] = fmt.Sprintf("name%d", len(names)+1)
 			capture = fmt.Sprintf("      capture: {%s: name}\n", names[object])
 		}

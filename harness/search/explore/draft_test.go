@@ -33,7 +33,7 @@ func TestDraft(t *testing.T) {
 	runs := history.Event{Source: history.Node, Verb: "running", Object: asked.Object}
 	for _, test := range []struct {
 		key                    string
-		evidence, shows, lacks []history.Record
+		evidence, shows, lacks []history.Entry
 	}{
 		{"no-leak", all, all, records(bought, another, killed)},
 		{"back-off", records(refused, refused), records(refused, refused), records(refused)},      // the same once more

@@ -269,11 +269,11 @@ func must(s schedule.Schedule, err error) schedule.Schedule {
 	return s
 }
 
-func records(events ...history.Event) (all []history.Record) {
+func records(events ...history.Event) (all []history.Entry) {
 	for i, e := range events {
-		all = append(all, history.Record{Seq: uint64(i + 1), Virtual: 1e9, Event: e})
+		all = append(all, history.Entry{Seq: uint64(i + 1), Virtual: 1e9, Event: e})
 	}
-	return append(all, history.Record{Seq: uint64(len(events) + 1), Virtual: 2e9, Event: history.Event{Source: history.Harness, Verb: history.Ended}})
+	return append(all, history.Entry{Seq: uint64(len(events) + 1), Virtual: 2e9, Event: history.Event{Source: history.Harness, Verb: history.Ended}})
 }
 
 func cloud(verb, name, group string) history.Event {
@@ -334,7 +334,7 @@ sequence:
 	}
 	for _, test := range []struct {
 		what    string
-		records []history.Record
+		records []history.Entry
 		want    checker.Result
 	}{
 		{"other names", records(cloud("created", "x", "alpha"), cloud("deleted", "x", "alpha"), cloud("created", "y", "alpha")), checker.Valid},
@@ -420,7 +420,7 @@ func TestKnown(t *testing.T) {
 		api("patch", "nodes", "a", "node-controller", map[string]any{"providerID": "kwok://a", "taints": []string{"node.kubernetes.io/not-ready:NoExecute"}}), api("create", "nodeclaims", "beta-b", "karpenter", nil))
 	for _, test := range []struct {
 		what    string
-		records []history.Record
+		records []history.Entry
 		on, key string
 		want    string
 	}{
@@ -457,9 +457,9 @@ func TestEveryFailureCanBeNamed(t *testing.T) {
 func TestStepsBefore(t *testing.T) {
 	step := history.Event{Source: history.Step, Verb: "passed"}
 	other := history.Event{Source: history.API, Verb: "create"}
-	var records []history.Record
+	var records []history.Entry
 	for i, e := range []history.Event{other, step, other, step, other, step, other} {
-		records = append(records, history.Record{Seq: uint64(i + 1), Event: e})
+		records = append(records, history.Entry{Seq: uint64(i + 1), Event: e})
 	}
 	for _, test := range []struct {
 		evidence []uint64

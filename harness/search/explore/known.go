@@ -20,7 +20,7 @@ const Liveness = "liveness"
 // release has, whose record says that it breaks that, and that is in the run as the record says it
 // looks elsewhere, or else with its symptom, whatever the objects are called there. Of several it
 // is one of the site's own system: others may be twins of it. Empty if there is none.
-func Known(catalogue *scenarios.Catalogue, records []history.Record, site, target, key string) (id string) {
+func Known(catalogue *scenarios.Catalogue, records []history.Entry, site, target, key string) (id string) {
 	prepared := checker.Prepare(records)
 	candidates := catalogue.Records()
 	slices.SortStableFunc(candidates, func(a, b scenarios.Record) int {

@@ -71,7 +71,7 @@ func Judge(ctx context.Context, dir string, of builds.Ref, site string, catalogu
 }
 
 // broken notes what a failed run broke.
-func (s *Shown) broken(checked run.Rechecked, records []history.Record) {
+func (s *Shown) broken(checked run.Rechecked, records []history.Entry) {
 	s.Keys, s.Why, s.Steps = slices.Clone(checked.Now.Broken), map[string]string{}, map[string]int{}
 	for _, broken := range invariants.Judge(checked.Records.Timed(), checked.Run.Subject()) {
 		s.Why[broken.Name] = broken.Reason

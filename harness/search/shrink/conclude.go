@@ -55,7 +55,7 @@ func (x *shrinking) conclude(ctx context.Context, d explore.Draft, played table.
 	}
 	records := slices.Collect(checked.Records.Timed())
 	d.Evidence = evidenceOf(checked, x.Key)
-	d.Faults = slices.ContainsFunc(records, func(r history.Record) bool { return r.Source == history.Fault && r.Verb == "effective" })
+	d.Faults = slices.ContainsFunc(records, func(r history.Entry) bool { return r.Source == history.Fault && r.Verb == "effective" })
 	if err := write(folder, d); err != nil {
 		return "", err
 	}
@@ -84,7 +84,7 @@ func (x *shrinking) conclude(ctx context.Context, d explore.Draft, played table.
 var playedFeature = regexp.MustCompile(`schedule-\d+\.feature`)
 
 // evidenceOf are the records of a run that show that it broke the invariant.
-func evidenceOf(checked run.Rechecked, key string) (shown []history.Record) {
+func evidenceOf(checked run.Rechecked, key string) (shown []history.Entry) {
 	var evidence []uint64
 	for _, b := range invariants.Judge(checked.Records.Timed(), checked.Run.Subject()) {
 		if b.Name == key {
@@ -100,7 +100,7 @@ func evidenceOf(checked run.Rechecked, key string) (shown []history.Record) {
 }
 
 // symptomShows reads the draft as a catalogue, and finds its symptom in the run.
-func symptomShows(feature, id string, records []history.Record) error {
+func symptomShows(feature, id string, records []history.Entry) error {
 	own := new(scenarios.Catalogue)
 	if err := own.Add(replay.ReadFolder(filepath.Dir(feature)).Own); err != nil {
 		return err

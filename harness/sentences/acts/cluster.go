@@ -167,12 +167,12 @@ func machineInitialized(ctx context.Context, s *scene.Scene, a words.Args) error
 }
 
 // A claim is created by the target, and the API server took it.
-func claimCreated(r history.Record) bool {
+func claimCreated(r history.Entry) bool {
 	return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "nodeclaims" && r.Code < 300
 }
 
 // Karpenter labels the Node when all it waits for is there.
-func nodeInitialized(r history.Record) bool {
+func nodeInitialized(r history.Entry) bool {
 	initialized, _ := r.Detail["initialized"].(bool)
 	return r.Source == history.API && r.Object.Resource == "nodes" && initialized
 }

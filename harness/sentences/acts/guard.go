@@ -24,7 +24,7 @@ func guard(ctx context.Context, s *scene.Scene) {
 	go func() {
 		defer close(over)
 		open := guards(s.Rig.Invariants)
-		_, _ = s.World.History().WaitAfter(ctx, 0, func(r history.Record) bool { // it ends with the world
+		_, _ = s.World.History().WaitAfter(ctx, 0, func(r history.Entry) bool { // it ends with the world
 			for _, broken := range open.take(r) {
 				scene.State[invariants](s).broken.Store(true)
 				s.World.History().Record(history.Broken(broken.Statement, broken.Reason))
@@ -58,7 +58,7 @@ func guards(list []checker.Statement) (open guarded) {
 }
 
 // take takes in the next record, and returns what it breaks.
-func (g *guarded) take(r history.Record) (broken []checker.Finding) {
+func (g *guarded) take(r history.Entry) (broken []checker.Finding) {
 	*g = slices.DeleteFunc(*g, func(one guardedOne) bool {
 		f, decided := one.monitor.Add(r, true)
 		if decided && one.Breaks(f) {

@@ -26,7 +26,7 @@ func TestGuards(t *testing.T) {
 	open := guards(list)
 	var evidence []uint64
 	for i, e := range []history.Event{claim("a"), api("patch", "nodes", "n"), claim("b"), claim("c"), api("delete", "nodes", "n")} {
-		for _, broken := range open.take(history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e}) {
+		for _, broken := range open.take(history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e}) {
 			evidence = append(evidence, broken.Evidence...)
 		}
 	}

@@ -15,7 +15,7 @@ func Holds(ctx context.Context, s *scene.Scene, o then.Observation) (found error
 	for seen := uint64(0); ; {
 		at := j.Next()
 		wait := s.World.History().Start().Add(at).Sub(s.World.Clock().Now())
-		_, err := s.Within(ctx, max(wait, 0), seen, func(r history.Record) (decided bool) {
+		_, err := s.Within(ctx, max(wait, 0), seen, func(r history.Entry) (decided bool) {
 			seen = r.Seq
 			decided, found = j.Add(r)
 			return decided

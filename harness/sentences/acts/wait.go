@@ -36,7 +36,7 @@ func Await(ctx context.Context, s *scene.Scene, a then.Awaited) error {
 	if a.Within > 0 {
 		d = time.Duration(a.Within)
 	}
-	found, err := s.Within(ctx, d, since, func(r history.Record) bool {
+	found, err := s.Within(ctx, d, since, func(r history.Entry) bool {
 		if a.Matches(r) {
 			seen++
 		}

@@ -9,7 +9,7 @@ import (
 
 // What stands for a field of the record that was waited for is filled in.
 func TestFilledIn(t *testing.T) {
-	evicted := history.Record{Event: history.Event{
+	evicted := history.Entry{Event: history.Event{
 		Source: history.API, Actor: "karpenter", Verb: "create", Object: history.Object{Resource: "pods", Namespace: "shop", Name: "a"},
 		Detail: map[string]any{"subresource": "eviction"},
 	}}

@@ -33,7 +33,7 @@ type Scene struct {
 	Boots      Boots
 	Settings   Settings
 	// Awaited is the record that a step waited for last.
-	Awaited *history.Record
+	Awaited *history.Entry
 	// Drawn scenarios are not known to have anything for what they do.
 	Drawn bool
 	// Breaks are the programs whose way to the API server can be broken once they run, and Rules those that the target's
@@ -86,7 +86,7 @@ var ErrOver = errors.New("the time is over")
 
 // Within waits for a record that arrives after the one numbered seq, for at most d of virtual time. It returns ErrOver
 // when the time is over, and the world's error when a part of it dies.
-func (s *Scene) Within(ctx context.Context, d time.Duration, seq uint64, match func(history.Record) bool) (history.Record, error) {
+func (s *Scene) Within(ctx context.Context, d time.Duration, seq uint64, match func(history.Entry) bool) (history.Entry, error) {
 	ctx, cancel := s.World.Alive(ctx)
 	defer cancel(nil)
 	timer := s.World.Clock().NewTimer(d)
@@ -115,7 +115,7 @@ func (s *Scene) Sleep(ctx context.Context, d time.Duration) error {
 
 // NodeReady waits for the record of it, after the one numbered seq.
 func (s *Scene) NodeReady(ctx context.Context, name string, d time.Duration, seq uint64) error {
-	_, err := s.Within(ctx, d, seq, func(r history.Record) bool {
+	_, err := s.Within(ctx, d, seq, func(r history.Entry) bool {
 		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == name
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ func (m *Machines) DelayCSINodes(ctx context.Context, d time.Duration) error {
 		return err
 	}
 	m.done.Go(func() {
-		_, err := m.world.History().Wait(m.ctx, func(r history.Record) bool {
+		_, err := m.world.History().Wait(m.ctx, func(r history.Entry) bool {
 			return r.Source == history.API && r.Verb == "create" && r.Object.Resource == "csinodes" && r.Actor == "kubelet" && r.Code == 403
 		})
 		if err != nil {

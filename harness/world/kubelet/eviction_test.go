@@ -47,7 +47,7 @@ func TestTaintEvicts(t *testing.T) {
 		_, err = r.Client().CoreV1().Nodes().Update(ctx, n, metav1.UpdateOptions{})
 		return err
 	})
-	tainted := r.recordOf(t, "nodes", "a", func(e history.Record) bool { return fmt.Sprint(e.Detail["added"]) == "[maintenance=soon:NoExecute]" })
+	tainted := r.recordOf(t, "nodes", "a", func(e history.Entry) bool { return fmt.Sprint(e.Detail["added"]) == "[maintenance=soon:NoExecute]" })
 
 	gone := map[string]*corev1.Pod{}
 	over := r.Clock().After(5 * time.Minute)
@@ -69,7 +69,7 @@ func TestTaintEvicts(t *testing.T) {
 			t.Fatalf("pod %s is not among those that are gone", name)
 		}
 		// The taint eviction controller has the node controller's account.
-		evicted := r.recordOf(t, "pods", name, func(e history.Record) bool { return e.Verb == "delete" && e.Actor == "node-controller" })
+		evicted := r.recordOf(t, "pods", name, func(e history.Entry) bool { return e.Verb == "delete" && e.Actor == "node-controller" })
 		ended := r.recordOf(t, "pods", name, reported("terminated"))
 		about(t, name+": from the taint to its deletion", evicted.Virtual-tainted.Virtual, after)
 		about(t, name+": from there to its end", ended.Virtual-evicted.Virtual, grace)
@@ -102,11 +102,11 @@ func about(t *testing.T, what string, got, want time.Duration) {
 
 // recordOf is the first of an object that matches. A call is in the history soon after
 // it was answered.
-func (r rig) recordOf(t *testing.T, resource, name string, match func(history.Record) bool) history.Record {
+func (r rig) recordOf(t *testing.T, resource, name string, match func(history.Entry) bool) history.Entry {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	found, err := r.History().Wait(ctx, func(e history.Record) bool {
+	found, err := r.History().Wait(ctx, func(e history.Entry) bool {
 		return e.Object.Resource == resource && e.Object.Name == name && match(e)
 	})
 	if err != nil {
@@ -116,6 +116,6 @@ func (r rig) recordOf(t *testing.T, resource, name string, match func(history.Re
 }
 
 // reported matches what a kubelet has said, real or not.
-func reported(verb string) func(history.Record) bool {
-	return func(e history.Record) bool { return e.Source == history.Node && e.Verb == verb }
+func reported(verb string) func(history.Entry) bool {
+	return func(e history.Entry) bool { return e.Source == history.Node && e.Verb == verb }
 }

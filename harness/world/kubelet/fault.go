@@ -188,8 +188,8 @@ func (m *Machines) stopped(machine string) {
 	}
 }
 
-func (a *armed) recordDetails() fault.RecordDetails {
-	return fault.RecordDetails{Actor: "kubelet", Object: a.object}
+func (a *armed) recordDetails() fault.EventDetails {
+	return fault.EventDetails{Actor: "kubelet", Object: a.object}
 }
 
 // awaitNotReady notes that a fault is effective if a kubelet says that its Node is not
@@ -197,7 +197,7 @@ func (a *armed) recordDetails() fault.RecordDetails {
 func (m *Machines) awaitNotReady(a *armed) {
 	since := uint64(len(m.world.History().Since(0))) // Seq counts from 1
 	m.done.Go(func() {
-		r, err := m.world.History().WaitAfter(m.ctx, since, func(r history.Record) bool {
+		r, err := m.world.History().WaitAfter(m.ctx, since, func(r history.Entry) bool {
 			over := r.Source == history.Fault && r.Verb == history.Cleared && r.Detail["fault"] == a.Name()
 			return r.Object == a.object && (over || r.Source == history.Node && r.Verb == "notready")
 		})

@@ -144,7 +144,7 @@ func TestCSINodeLate(t *testing.T) {
 	})
 	r.is(t, "a", corev1.ConditionTrue, 4*time.Minute)
 	fault := func(verb string) time.Duration {
-		return r.recordOf(t, "csinodes", "", func(e history.Record) bool { return e.Source == history.Fault && e.Verb == verb }).Virtual
+		return r.recordOf(t, "csinodes", "", func(e history.Entry) bool { return e.Source == history.Fault && e.Verb == verb }).Virtual
 	}
 	ready := r.recordOf(t, "nodes", "a", reported("ready")).Virtual
 	if effective, cleared := fault("effective"), fault("cleared"); cleared-effective < late || ready-effective < late {
@@ -266,7 +266,7 @@ func TestRuntimeFlaps(t *testing.T) {
 	down(false)
 	down(true)
 	r.is(t, "a", corev1.ConditionFalse, 2*time.Minute)
-	r.recordOf(t, "nodes", "a", func(e history.Record) bool { return e.Source == history.Fault && e.Verb == "effective" })
+	r.recordOf(t, "nodes", "a", func(e history.Entry) bool { return e.Source == history.Fault && e.Verb == "effective" })
 	down(false)
 	r.is(t, "a", corev1.ConditionTrue, 2*time.Minute)
 	if got := r.faults("runtime-down"); got != "armed cleared armed effective cleared" {
@@ -295,7 +295,7 @@ func TestRigFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	died, err := r.History().Wait(ctx, func(e history.Record) bool { return e.Verb == history.Died })
+	died, err := r.History().Wait(ctx, func(e history.Entry) bool { return e.Verb == history.Died })
 	if err != nil || died.Actor != "kubelet.a" || !strings.Contains(fmt.Sprint(died.Detail["error"]), "no such file") {
 		t.Errorf("recorded %v, %v; want that there is no kubelet", died, err)
 	}

@@ -200,7 +200,7 @@ func waiting(p *corev1.Pod) string {
 }
 
 // records are those of the kubelets' machines with that verb.
-func (r rig) records(verb string) (found []history.Record) {
+func (r rig) records(verb string) (found []history.Entry) {
 	for _, record := range r.History().Records() {
 		if record.Source == history.Node && record.Verb == verb && strings.Contains("kubelet cri", record.Actor) {
 			found = append(found, record)

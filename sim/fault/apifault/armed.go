@@ -239,10 +239,10 @@ func (a *armed) match() *Match {
 
 // recordDetails is what records of the rule say. The object is the same in all of them: a
 // verdict knows a fault by its name and its object.
-func (a *armed) recordDetails(actor string, detail map[string]any) fault.RecordDetails {
+func (a *armed) recordDetails(actor string, detail map[string]any) fault.EventDetails {
 	m := a.match()
 	object := history.Object{Resource: m.Resource, Namespace: m.Namespace, Name: m.Name}
-	return fault.RecordDetails{Actor: actor, Object: object, Detail: detail}
+	return fault.EventDetails{Actor: actor, Object: object, Detail: detail}
 }
 
 // describe is a call in a few words: "update machinedeployments/scale default/web".

@@ -94,19 +94,19 @@ func named(names map[string]int, e *Element, index int) map[string]int {
 }
 
 // captureText is the text of the field that path names.
-func captureText(r *history.Record, path string) (string, bool) {
+func captureText(r *history.Entry, path string) (string, bool) {
 	return scalar(fieldAt(r, path))
 }
 
 // fieldAt is the field that path names, nil where it is missing.
-func fieldAt(r *history.Record, path string) any {
+func fieldAt(r *history.Entry, path string) any {
 	if key, ok := strings.CutPrefix(path, "detail."); ok {
 		return detail(r, key)
 	}
 	return field(r, path)
 }
 
-func hasDetails(p *Pattern, r *history.Record) bool {
+func hasDetails(p *Pattern, r *history.Entry) bool {
 	for key := range p.Detail {
 		if detail(r, key) == nil {
 			return false

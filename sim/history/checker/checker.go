@@ -64,7 +64,7 @@ type completeness struct {
 	sources map[history.Source]bool // that have a record
 }
 
-func completenessOf(records []history.Record) completeness {
+func completenessOf(records []history.Entry) completeness {
 	c := NewCompleteness()
 	for _, r := range records {
 		c.Add(r)
@@ -82,7 +82,7 @@ func NewCompleteness() Completeness {
 }
 
 // Add takes in one more record.
-func (c *Completeness) Add(r history.Record) {
+func (c *Completeness) Add(r history.Entry) {
 	c.sources[r.Source] = true
 	c.end = max(c.end, r.Virtual)
 	if r.Source != history.Harness {

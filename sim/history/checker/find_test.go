@@ -50,35 +50,35 @@ type detail = map[string]any
 
 // The events of the hand-written histories. Seconds are virtual.
 
-func api(second int, verb, resource, name string, d detail) history.Record {
+func api(second int, verb, resource, name string, d detail) history.Entry {
 	actor := map[string]string{"nodeclaims": "karpenter", "nodes": "node-controller", "pods": "kube-scheduler"}[resource]
-	return history.Record{Virtual: time.Duration(second) * time.Second, Event: history.Event{
+	return history.Entry{Virtual: time.Duration(second) * time.Second, Event: history.Event{
 		Source: history.API, Verb: verb, Object: history.Object{Resource: resource, Name: name}, Actor: actor, Code: 200, Detail: d}}
 }
 
-func taints(second int, node string, list ...string) history.Record {
+func taints(second int, node string, list ...string) history.Entry {
 	return api(second, "patch", "nodes", node, detail{"taints": list}) // []string, as live
 }
 
-func bind(second int, pod, node string) history.Record {
+func bind(second int, pod, node string) history.Entry {
 	return api(second, "create", "pods", pod, detail{"subresource": "binding", "node": node})
 }
 
-func ended(second int) history.Record {
-	return history.Record{Virtual: time.Duration(second) * time.Second, Event: history.Event{Source: history.Harness, Verb: history.Ended}}
+func ended(second int) history.Entry {
+	return history.Entry{Virtual: time.Duration(second) * time.Second, Event: history.Event{Source: history.Harness, Verb: history.Ended}}
 }
 
-func unreadable(second int) history.Record {
-	return history.Record{Virtual: time.Duration(second) * time.Second, Event: history.Event{Source: history.Harness, Verb: history.Unreadable}}
+func unreadable(second int) history.Entry {
+	return history.Entry{Virtual: time.Duration(second) * time.Second, Event: history.Event{Source: history.Harness, Verb: history.Unreadable}}
 }
 
-func refused(r history.Record) history.Record {
+func refused(r history.Entry) history.Entry {
 	r.Code = 409
 	return r
 }
 
 // numbered gives the records their Seq, from 1 in the order given.
-func numbered(records ...history.Record) []history.Record {
+func numbered(records ...history.Entry) []history.Entry {
 	for i := range records {
 		records[i].Seq = uint64(i + 1)
 	}
@@ -86,8 +86,8 @@ func numbered(records ...history.Record) []history.Record {
 }
 
 // story is a history up to the moment of the second claim, then the rest.
-func story(rest ...history.Record) []history.Record {
-	return numbered(append([]history.Record{
+func story(rest ...history.Entry) []history.Entry {
+	return numbered(append([]history.Entry{
 		api(1, "create", "pods", "web", nil),
 		api(2, "create", "nodeclaims", "claim-1", nil),
 		api(3, "patch", "nodeclaims", "claim-1", detail{"nodeName": "node-1"}),
@@ -99,7 +99,7 @@ func TestFind(t *testing.T) {
 	second := api(20, "create", "nodeclaims", "claim-2", nil)
 	tests := []struct {
 		name     string
-		records  []history.Record
+		records  []history.Entry
 		want     checker.Result
 		evidence []uint64
 		reason   string
@@ -145,11 +145,11 @@ func TestFind(t *testing.T) {
 func TestFindAfterADeletion(t *testing.T) {
 	symptom := parse(t, strings.Replace(secondClaim, "resource: nodes, name", "verb: [patch, update], resource: nodes, name", 1))
 	for name, test := range map[string]struct {
-		between []history.Record
+		between []history.Entry
 		want    checker.Result
 	}{
 		"it is there": {nil, checker.Valid},
-		"it is gone":  {[]history.Record{api(10, "delete", "nodes", "node-1", nil)}, checker.Invalid},
+		"it is gone":  {[]history.Entry{api(10, "delete", "nodes", "node-1", nil)}, checker.Invalid},
 	} {
 		records := story(append(test.between, api(20, "create", "nodeclaims", "claim-2", nil), ended(30))...)
 		if got := checker.Find(records, symptom); got.Result != test.want {
@@ -200,17 +200,17 @@ sequence:
     within: 1m
 `
 
-func node(second int, verb, name string) history.Record {
-	return history.Record{Virtual: time.Duration(second) * time.Second, Event: history.Event{
+func node(second int, verb, name string) history.Entry {
+	return history.Entry{Virtual: time.Duration(second) * time.Second, Event: history.Event{
 		Source: history.Node, Verb: verb, Object: history.Object{Resource: "nodes", Name: name}}}
 }
 
 func TestFindQuietSpansAndCounts(t *testing.T) {
-	claim := func(second int) history.Record { return api(second, "create", "nodeclaims", "c", nil) }
-	gone := func(name string) history.Record { return node(350, "terminated", name) }
+	claim := func(second int) history.Entry { return api(second, "create", "nodeclaims", "c", nil) }
+	gone := func(name string) history.Entry { return node(350, "terminated", name) }
 	tests := []struct {
 		name, symptom string
-		records       []history.Record
+		records       []history.Entry
 		want          checker.Result
 	}{
 		{"quiet", neverReady, numbered(node(1, "register", "a"), gone("a"), ended(400)), checker.Valid},
@@ -244,13 +244,13 @@ sequence:
   - match: {source: api, verb: delete, resource: nodeclaims}
     absent: [{source: cloud, verb: "POST /servers"%s}]
 `
-	launch := func(code int) history.Record {
-		return history.Record{Virtual: 2 * time.Second, Event: history.Event{Source: history.Cloud, Verb: "POST /servers", Code: code}}
+	launch := func(code int) history.Entry {
+		return history.Entry{Virtual: 2 * time.Second, Event: history.Event{Source: history.Cloud, Verb: "POST /servers", Code: code}}
 	}
-	claims := []history.Record{api(1, "create", "nodeclaims", "c", nil), api(3, "delete", "nodeclaims", "c", nil), ended(4)}
+	claims := []history.Entry{api(1, "create", "nodeclaims", "c", nil), api(3, "delete", "nodeclaims", "c", nil), ended(4)}
 	tests := []struct {
 		code    string
-		records []history.Record
+		records []history.Entry
 		want    checker.Result
 	}{
 		{"", claims, checker.Valid},
@@ -271,7 +271,7 @@ sequence:
 
 func TestFindGivesUp(t *testing.T) {
 	// Any three claims of 3000, and then a record that is never there.
-	var records []history.Record
+	var records []history.Entry
 	for i := range 3000 {
 		records = append(records, api(i, "create", "nodeclaims", "c", nil))
 	}

@@ -30,7 +30,7 @@ func TestFinderKeepsWhatIsAskedFor(t *testing.T) {
 		if i%10 == 0 {
 			name = "web"
 		}
-		f.Add(history.Record{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: history.Event{
+		f.Add(history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: history.Event{
 			Source: history.API, Verb: "patch", Object: history.Object{Name: name}, Detail: map[string]any{"message": strings.Repeat("x", size)},
 		}})
 	}

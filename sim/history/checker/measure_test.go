@@ -11,11 +11,11 @@ import (
 
 // A machine of 0.60 an hour from 0 s on, in a run of an hour.
 func TestMeasure(t *testing.T) {
-	record := func(at time.Duration, source history.Source, verb, resource, name string, detail history.Detail) history.Record {
-		return history.Record{Seq: uint64(at/time.Second) + 1, Virtual: at,
+	record := func(at time.Duration, source history.Source, verb, resource, name string, detail history.Detail) history.Entry {
+		return history.Entry{Seq: uint64(at/time.Second) + 1, Virtual: at,
 			Event: history.Event{Source: source, Verb: verb, Object: history.Object{Resource: resource, Name: name}, Detail: detail}}
 	}
-	records := []history.Record{
+	records := []history.Entry{
 		record(0, history.Cloud, "created", "instances", "a", history.Detail{"type": "x", "hourly": 0.6, "currency": "EUR"}),
 		record(30*time.Minute, history.Step, "passed", "", "", nil), record(time.Hour, history.Harness, history.Ended, "", "", nil),
 	}

@@ -21,7 +21,7 @@ type Monitor struct {
 	begun   bool              // the span without Since
 	tracks  map[string]*track // by what they are about
 	there   bool              // something has been that the statement is about
-	records []history.Record  // of a sequence
+	records []history.Entry   // of a sequence
 	unsure  []*unsure
 	effort  int
 	watch   *measure.Watch // of a measure
@@ -52,7 +52,7 @@ func (s *Statement) Monitor() *Monitor {
 // Add takes in the next record. counts says whether the span without Since has begun;
 // of a record before, a state keeps the value. Decided means that the finding stays,
 // whatever comes.
-func (m *Monitor) Add(r history.Record, counts bool) (f Finding, decided bool) {
+func (m *Monitor) Add(r history.Entry, counts bool) (f Finding, decided bool) {
 	r.Detail = plain(r.Detail)
 	look(m.unsure, &r)
 	if m.s.elements() != nil {
@@ -101,7 +101,7 @@ func (m *Monitor) begin() (begun []*track) {
 }
 
 // classify is what a record is to the statement.
-func (m *Monitor) classify(r *history.Record, counts bool) (h hit, hits bool) {
+func (m *Monitor) classify(r *history.Entry, counts bool) (h hit, hits bool) {
 	matches := func(p *Pattern) bool { return counts && p != nil && p.match(r, nil) }
 	h = hit{at: r.Virtual, seq: r.Seq, early: !counts, object: r.Object}
 	h.since, h.until = matches(m.s.Since), matches(m.s.Until)
@@ -120,7 +120,7 @@ func (m *Monitor) onlyCounts() bool {
 }
 
 // takeDeletion ends the values of an object that is gone.
-func (m *Monitor) takeDeletion(r *history.Record, counts bool) {
+func (m *Monitor) takeDeletion(r *history.Entry, counts bool) {
 	if m.s.state() == nil || !deletes(r) {
 		return
 	}
@@ -218,7 +218,7 @@ func (m *Monitor) patternOfAll() *Pattern {
 }
 
 // takeSequence searches whenever a record may be the last of the sequence.
-func (m *Monitor) takeSequence(r history.Record) (f Finding, decided bool) {
+func (m *Monitor) takeSequence(r history.Entry) (f Finding, decided bool) {
 	m.records = append(m.records, r)
 	elements := m.s.elements()
 	last := elements[len(elements)-1].Match
@@ -231,7 +231,7 @@ func (m *Monitor) takeSequence(r history.Record) (f Finding, decided bool) {
 
 // overSequence searches as if the run had ended then.
 func (m *Monitor) overSequence(end time.Duration) Finding {
-	ended := history.Record{Virtual: end, Event: history.Event{Source: history.Harness, Verb: history.Ended}}
+	ended := history.Entry{Virtual: end, Event: history.Event{Source: history.Harness, Verb: history.Ended}}
 	return Find(append(slices.Clip(m.records), ended), *m.s)
 }
 

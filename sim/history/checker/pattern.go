@@ -31,7 +31,7 @@ type Pattern struct {
 }
 
 // matchIdentity compares everything but the details.
-func (p *Pattern) matchIdentity(r *history.Record, captured map[string]string) bool {
+func (p *Pattern) matchIdentity(r *history.Entry, captured map[string]string) bool {
 	for _, name := range fieldNames {
 		if v := p.field(name); v.isSet() && !v.match(field(r, name), captured) {
 			return false
@@ -40,7 +40,7 @@ func (p *Pattern) matchIdentity(r *history.Record, captured map[string]string) b
 	return true
 }
 
-func (p *Pattern) matchDetail(r *history.Record, captured map[string]string) bool {
+func (p *Pattern) matchDetail(r *history.Entry, captured map[string]string) bool {
 	for key, values := range p.Detail {
 		if !values.match(detail(r, key), captured) {
 			return false
@@ -51,18 +51,18 @@ func (p *Pattern) matchDetail(r *history.Record, captured map[string]string) boo
 
 // tookPlace reports whether the record is of something that took place, or of the
 // refusal that the pattern asks for.
-func (p *Pattern) tookPlace(r *history.Record) bool {
+func (p *Pattern) tookPlace(r *history.Entry) bool {
 	// mutant: a refused call counts as done
 	return p.Code.isSet() || r.Code < 400
 }
 
 // match compares a record with a pattern of what happened.
-func (p *Pattern) match(r *history.Record, captured map[string]string) bool {
+func (p *Pattern) match(r *history.Entry, captured map[string]string) bool {
 	return p.tookPlace(r) && p.tried(r, captured)
 }
 
 // tried compares a record, refused or not, with a pattern of what did not happen.
-func (p *Pattern) tried(r *history.Record, captured map[string]string) bool {
+func (p *Pattern) tried(r *history.Entry, captured map[string]string) bool {
 	return p.matchIdentity(r, captured) && p.matchDetail(r, captured)
 }
 
@@ -101,7 +101,7 @@ func (p *Pattern) field(name string) *Values {
 }
 
 // field returns a record's field as text, nil where it is empty.
-func field(r *history.Record, name string) any {
+func field(r *history.Entry, name string) any {
 	text := ""
 	switch name {
 	case "source":
@@ -129,7 +129,7 @@ func field(r *history.Record, name string) any {
 
 // detail returns a record's detail by its dotted key, nil where it is missing. A
 // key that itself has dots is found whole first.
-func detail(r *history.Record, key string) any {
+func detail(r *history.Entry, key string) any {
 	var at any = map[string]any(r.Detail)
 	for {
 		mapping, ok := at.(map[string]any)
@@ -149,7 +149,7 @@ func detail(r *history.Record, key string) any {
 
 // prepare returns the records in the order of time, with details as they would
 // be read back from a file, so that a live and a stored run are judged alike.
-func prepare(records []history.Record) []history.Record {
+func prepare(records []history.Entry) []history.Entry {
 	prepared := slices.Clone(records)
 	for i := range prepared {
 		prepared[i].Detail = plain(prepared[i].Detail)

@@ -18,13 +18,13 @@ const effort = 2_000_000
 // Find judges the statement, which Check has found right, by the records, in whatever
 // order they are. Valid means that it holds: of a sequence, that it is there, with its
 // records and those of While as evidence.
-func Find(records []history.Record, s Statement) Finding {
+func Find(records []history.Entry, s Statement) Finding {
 	return Prepare(records).Find(s)
 }
 
 // Prepared is a history in which many statements are looked for, one after the other.
 type Prepared struct {
-	records  []history.Record
+	records  []history.Entry
 	complete completeness
 }
 
@@ -35,7 +35,7 @@ type Finder struct {
 	of      []*Pattern      // of a sequence: what it looks at
 	ends    bool            // and whether what it looks at is gone
 	asked   map[string]bool // first parts of the details' keys that it asks for
-	kept    []history.Record
+	kept    []history.Entry
 	monitor *Monitor      // of all else
 	limit   time.Duration // of the monitor; zero is the end
 	decided *Finding
@@ -90,7 +90,7 @@ func (f *Finder) ask(key string) {
 }
 
 // keep remembers of a record what the search may ask for: of a long run it keeps many.
-func (f *Finder) keep(r history.Record) {
+func (f *Finder) keep(r history.Entry) {
 	var detail map[string]any
 	for key, value := range r.Detail {
 		if !f.asked[key] {
@@ -109,7 +109,7 @@ func (f *Finder) keep(r history.Record) {
 }
 
 // Add takes in the next record.
-func (f *Finder) Add(r history.Record) {
+func (f *Finder) Add(r history.Entry) {
 	r.Detail = plain(r.Detail)
 	look(f.unsure, &r)
 	switch {
@@ -140,7 +140,7 @@ func (f *Finder) Finding(all Completeness) Finding {
 }
 
 // Prepare gets the records, in whatever order they are, ready for searches.
-func Prepare(records []history.Record) Prepared {
+func Prepare(records []history.Entry) Prepared {
 	records = prepare(records)
 	return Prepared{records, completenessOf(records)}
 }
@@ -207,7 +207,7 @@ func (p Prepared) search(statement Statement) Finding {
 
 // search is a depth-first search for records that fit the sequence.
 type search struct {
-	records    []history.Record
+	records    []history.Entry
 	sequence   []Element
 	refuted    bool // it is not to be there
 	complete   completeness
@@ -330,7 +330,7 @@ func (s *search) quiet(n int, e *Element, from place) bool {
 	// mutant: quiet takes no time
 	until := from.at + time.Duration(e.For)
 	end := len(s.records)
-	if after := slices.IndexFunc(s.records, func(r history.Record) bool { return r.Virtual > until }); after >= 0 {
+	if after := slices.IndexFunc(s.records, func(r history.Entry) bool { return r.Virtual > until }); after >= 0 {
 		end = after
 	}
 	for i := range e.Absent {
@@ -366,15 +366,15 @@ func (s *search) stateHolds(p *Pattern, i int, captured map[string]string) (hold
 }
 
 // deleted reports whether the record's object is deleted in records[from:to].
-func (s *search) deleted(r *history.Record, from, to int) bool {
+func (s *search) deleted(r *history.Entry, from, to int) bool {
 	s.effort -= to - from
-	return slices.ContainsFunc(s.records[from:to], func(other history.Record) bool {
+	return slices.ContainsFunc(s.records[from:to], func(other history.Entry) bool {
 		return deletes(&other) && other.Object == r.Object
 	})
 }
 
 // deletes reports whether the record's object is gone with it, or asked to go.
-func deletes(r *history.Record) bool {
+func deletes(r *history.Entry) bool {
 	return r.Source == history.API && r.Verb == "delete" && r.Code < 400 && r.Detail["subresource"] == nil ||
 		r.Source == history.Cloud && r.Verb == "deleted"
 }

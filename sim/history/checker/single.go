@@ -15,7 +15,7 @@ func (p *Pattern) Covers(source history.Source) bool { return p.Source.match(str
 
 // Matches reports whether a record matches such a pattern, live or read from a
 // file.
-func (p *Pattern) Matches(r history.Record) bool {
+func (p *Pattern) Matches(r history.Entry) bool {
 	r.Detail = plain(r.Detail)
 	return p.match(&r, nil)
 }

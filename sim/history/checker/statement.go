@@ -287,7 +287,7 @@ func (s *Statement) Span() time.Duration {
 }
 
 // keyOf is what a record is about, as far as the fields distinguish it.
-func keyOf(r *history.Record, fields []string) (key string, ok bool) {
+func keyOf(r *history.Entry, fields []string) (key string, ok bool) {
 	parts := make([]string, 0, len(fields))
 	for _, path := range fields {
 		text, ok := captureText(r, path)

@@ -91,16 +91,16 @@ func TestStatementErrors(t *testing.T) {
 }
 
 // size is what a log says of a group's target size.
-func size(second int, group string, to int) history.Record {
-	return history.Record{Virtual: time.Duration(second) * time.Second, Event: history.Event{
+func size(second int, group string, to int) history.Entry {
+	return history.Entry{Virtual: time.Duration(second) * time.Second, Event: history.Event{
 		Source: history.Logged, Verb: "target", Object: history.Object{Resource: "nodegroups", Name: group}, Detail: detail{"to": to}}}
 }
 
-func claim(second int, name string) history.Record {
+func claim(second int, name string) history.Entry {
 	return api(second, "create", "nodeclaims", name, nil)
 }
 
-func evict(second int, pod string) history.Record {
+func evict(second int, pod string) history.Entry {
 	return api(second, "create", "pods", pod, detail{"subresource": "eviction"})
 }
 
@@ -111,14 +111,14 @@ func TestStatement(t *testing.T) {
 	const bound = "{source: api, verb: create, resource: pods, detail: {subresource: binding}}"
 	const sizeOf = "value: detail.to, of: {source: log, verb: target, resource: nodegroups, name: a}"
 	const tainted = `value: detail.taints, of: {source: api, resource: nodes, name: n1}, is: {contains: "x:NoSchedule"}`
-	pod := func(second int, name string) history.Record { return api(second, "create", "pods", name, nil) }
+	pod := func(second int, name string) history.Entry { return api(second, "create", "pods", name, nil) }
 	refused := claim(5, "no")
 	refused.Code = 403
 	changed := api(1, "patch", "nodeclaims", "a", nil)
-	run := func(second int, records ...history.Record) []history.Record { return append(records, ended(second)) }
+	run := func(second int, records ...history.Entry) []history.Entry { return append(records, ended(second)) }
 	tests := []struct {
 		text    string
-		records []history.Record
+		records []history.Entry
 		want    checker.Result
 		reason  string
 	}{
@@ -126,15 +126,15 @@ func TestStatement(t *testing.T) {
 		{"happens: " + claims, run(9, refused), checker.Invalid, `"api create nodeclaims by karpenter" is there 0 times, of 1 at least`},
 		{"happens: " + claims + "\nwithin: 4s", run(9, claim(5, "a")), checker.Invalid, "0 times"},
 		{"happens: " + claims + "\nwithin: 1m", run(9, pod(1, "p")), checker.Unknown, "it would have to hold until 1m0s, and the history ends at 9s"},
-		{"happens: " + claims, []history.Record{pod(1, "p")}, checker.Unknown, "cut off at 1s"},
-		{"happens: " + claims, []history.Record{claim(1, "a")}, checker.Valid, ""},
+		{"happens: " + claims, []history.Entry{pod(1, "p")}, checker.Unknown, "cut off at 1s"},
+		{"happens: " + claims, []history.Entry{claim(1, "a")}, checker.Valid, ""},
 		{"happens: " + claims, run(9, size(1, "a", 1)), checker.Unknown, "no record from the source api"},
 
 		{"never: " + claims, run(9, refused), checker.Valid, ""},
 		{"never: " + claims, run(9, claim(5, "a")), checker.Invalid, "1 time, of 0 at most"},
-		{"never: " + claims, []history.Record{claim(1, "a")}, checker.Invalid, ""},
-		{"never: " + claims, []history.Record{refused}, checker.Unknown, "cut off"},
-		{"never: " + claims + "\nwithin: 4s", []history.Record{changed, refused}, checker.Valid, ""}, // cut off later
+		{"never: " + claims, []history.Entry{claim(1, "a")}, checker.Invalid, ""},
+		{"never: " + claims, []history.Entry{refused}, checker.Unknown, "cut off"},
+		{"never: " + claims + "\nwithin: 4s", []history.Entry{changed, refused}, checker.Valid, ""}, // cut off later
 		{"never: " + claims + "\nwithin: 4s", run(9, changed, refused, claim(5, "a")), checker.Valid, ""},
 		{"never: " + claims, run(9, pod(1, "p")), checker.Invalid, "of what never was nothing holds"},
 
@@ -144,7 +144,7 @@ func TestStatement(t *testing.T) {
 		{"count: " + claims + "\natLeast: 3", run(9, claim(5, "a"), claim(6, "b")), checker.Invalid, "2 times, of 3 at least"},
 		{"count: " + claims + "\natLeast: 2\natMost: 2", run(9, claim(5, "a"), claim(6, "b")), checker.Valid, ""},
 		{"count: " + claims + "\natLeast: 2\natMost: 2", run(9, claim(5, "a"), claim(6, "b"), claim(7, "c")), checker.Invalid, "3 times"},
-		{"count: " + claims + "\natLeast: 2\natMost: 2", []history.Record{claim(5, "a"), claim(6, "b")}, checker.Unknown, "cut off"},
+		{"count: " + claims + "\natLeast: 2\natMost: 2", []history.Entry{claim(5, "a"), claim(6, "b")}, checker.Unknown, "cut off"},
 
 		{"count: " + eviction + "\natMost: 2\nevery: 1m", run(200, evict(0, "p"), evict(30, "p"), evict(60, "p"), evict(90, "p")), checker.Valid, ""},
 		{"count: " + eviction + "\natMost: 2\nevery: 1m", run(200, evict(0, "p"), evict(30, "p"), evict(59, "p")), checker.Invalid, "3 times within 1m0s, of 2 at most"},
@@ -156,7 +156,7 @@ func TestStatement(t *testing.T) {
 		{"first: " + created + "\nthen: " + claims, run(9, pod(1, "p"), claim(5, "a")), checker.Valid, ""},
 		{"first: " + created + "\nthen: " + claims, run(9, claim(5, "a"), pod(6, "p")), checker.Invalid, "with none of"},
 		{"first: " + created + "\nthen: " + claims, run(9, pod(6, "p")), checker.Invalid, `"api create nodeclaims by karpenter" is not there`},
-		{"first: " + created + "\nthen: " + claims, []history.Record{pod(6, "p")}, checker.Unknown, "cut off"},
+		{"first: " + created + "\nthen: " + claims, []history.Entry{pod(6, "p")}, checker.Unknown, "cut off"},
 		{"first: " + created + "\nthen: " + bound + "\nforEach: [name]", run(9, pod(1, "p"), bind(2, "p", "n"), pod(3, "q")), checker.Valid, ""},
 		{"first: " + created + "\nthen: " + bound + "\nforEach: [name]", run(9, pod(1, "p"), bind(2, "q", "n"), bind(3, "p", "n")), checker.Invalid, "of q, "},
 		{"first: " + created + "\nthen: " + bound + "\nforEach: [name]", run(9, pod(1, "p")), checker.Invalid, "is not in the history"},
@@ -173,7 +173,7 @@ func TestStatement(t *testing.T) {
 		{"since: " + created + "\ncount: " + claims + "\natMost: 1\nwithin: 10s", run(60, pod(1, "p"), claim(5, "a"), pod(9, "q"), claim(15, "b")), checker.Valid, ""},
 		{"since: " + created + "\ncount: " + claims + "\natMost: 1\nwithin: 10s", run(60, pod(1, "p"), pod(9, "q"), claim(12, "a"), claim(15, "b")), checker.Invalid, "2 times, of 1 at most, since record 2"},
 		{"since: " + created + "\nhappens: " + bound + "\nwithin: 5s", run(9, claim(8, "q")), checker.Invalid, "since when it counts, is not in the history"},
-		{"since: " + created + "\nhappens: " + bound, []history.Record{pod(1, "p"), bind(6, "p", "n")}, checker.Valid, ""},
+		{"since: " + created + "\nhappens: " + bound, []history.Entry{pod(1, "p"), bind(6, "p", "n")}, checker.Valid, ""},
 		{"since: " + created + "\nuntil: " + bound + "\nnever: " + claims, run(9, claim(1, "a"), pod(2, "p"), bind(3, "p", "n"), claim(4, "b")), checker.Valid, ""},
 		{"since: " + created + "\nuntil: " + bound + "\nnever: " + claims, run(9, pod(2, "p"), bind(3, "p", "n"), pod(4, "q"), claim(5, "b"), bind(6, "q", "n")), checker.Invalid, "1 time, of 0 at most, since record 3"},
 		{"since: " + created + "\nuntil: " + bound + "\nnever: " + claims, run(9, pod(2, "p")), checker.Unknown, "what began with record 1 is not over"},
@@ -182,7 +182,7 @@ func TestStatement(t *testing.T) {
 		{"noSequence: [{match: " + created + ", capture: {pod: name}}, {match: " + bound[:len(bound)-1] + ", name: $pod}}]", run(9, pod(1, "p"), bind(2, "q", "n")), checker.Valid, ""},
 		{"noSequence: [{match: " + created + ", capture: {pod: name}}, {match: " + bound[:len(bound)-1] + ", name: $pod}}]", run(9, pod(1, "p"), bind(2, "p", "n")), checker.Invalid, "the sequence is in the history"},
 		{"noSequence: [{match: " + created + "}, {match: " + claims + "}]", run(9, claim(1, "a")), checker.Invalid, "of what never was nothing holds"},
-		{"noSequence: [{match: " + created + "}, {match: " + claims + "}]", []history.Record{pod(1, "p")}, checker.Unknown, "cut off"},
+		{"noSequence: [{match: " + created + "}, {match: " + claims + "}]", []history.Entry{pod(1, "p")}, checker.Unknown, "cut off"},
 		{"noSequence: [{match: " + created + "}, {match: {source: node, verb: register}}]", run(9, pod(1, "p")), checker.Valid, ""},
 		{"noSequence: [{match: {source: node, verb: register}}, {match: " + created + "}]", run(9, pod(1, "p")), checker.Unknown, "no record from the source node"},
 		{"happens: {source: api, name: {matches: 'web-[a-z]+'}}", run(9, pod(1, "web-a")), checker.Valid, ""},
@@ -196,8 +196,8 @@ func TestStatement(t *testing.T) {
 		{"throughout: {" + sizeOf + ", atLeast: 3}", run(9, size(1, "a", 2)), checker.Invalid, "is 2"},
 		{"throughout: {" + sizeOf + ", above: 3}", run(9, size(1, "a", 3)), checker.Invalid, "is 3"},
 		{"throughout: {" + sizeOf + ", atMost: 3}", run(9, size(2, "b", 9)), checker.Invalid, "has detail.to"},
-		{"throughout: {" + sizeOf + ", atMost: 3}", []history.Record{size(1, "a", 3)}, checker.Unknown, "cut off"},
-		{"eventually: {" + sizeOf + ", is: 2}", []history.Record{size(1, "a", 3), size(2, "a", 2)}, checker.Valid, ""},
+		{"throughout: {" + sizeOf + ", atMost: 3}", []history.Entry{size(1, "a", 3)}, checker.Unknown, "cut off"},
+		{"eventually: {" + sizeOf + ", is: 2}", []history.Entry{size(1, "a", 3), size(2, "a", 2)}, checker.Valid, ""},
 		{"eventually: {" + sizeOf + ", is: [1, 2]}", run(9, size(1, "a", 3)), checker.Invalid, "is 3"},
 		{"finally: {" + sizeOf + ", is: 2}", run(9, size(1, "a", 3), size(2, "a", 2)), checker.Valid, ""},
 		{"finally: {" + sizeOf + ", is: 3}", run(9, size(1, "a", 3), size(2, "a", 2)), checker.Invalid, "is 2"},
@@ -228,7 +228,7 @@ func TestStatement(t *testing.T) {
 // An order that was broken is not kept by what comes in order afterwards.
 func TestBrokenOrder(t *testing.T) {
 	s := parse(t, "first: {source: api, verb: create, resource: pods}\nthen: {source: api, verb: create, resource: nodeclaims}")
-	records := []history.Record{claim(5, "a"), api(6, "create", "pods", "p", nil), claim(7, "b"), ended(9)}
+	records := []history.Entry{claim(5, "a"), api(6, "create", "pods", "p", nil), claim(7, "b"), ended(9)}
 	for i := range records {
 		records[i].Seq = uint64(i + 1)
 	}
@@ -241,12 +241,12 @@ func TestBrokenOrder(t *testing.T) {
 
 // inOrder compares the finding with those of the same records when they arrive in other
 // orders than they happened, and with those of their beginnings: what is decided stays.
-func inOrder(t *testing.T, s checker.Statement, records []history.Record, want checker.Finding) {
+func inOrder(t *testing.T, s checker.Statement, records []history.Entry, want checker.Finding) {
 	t.Helper()
 	late := slices.Clone(records)
 	slices.Reverse(late)
 	if s.Within == 0 || s.Since != nil { // else the monitor does not learn what is too late
-		for _, order := range [][]history.Record{records, late} {
+		for _, order := range [][]history.Entry{records, late} {
 			if got := watched(s, order); got.Result != want.Result && want.Result != checker.Unknown {
 				t.Errorf("as the records arrive: %+v, want %+v", got, want)
 			}
@@ -261,7 +261,7 @@ func inOrder(t *testing.T, s checker.Statement, records []history.Record, want c
 }
 
 // watched is what a monitor finds that takes each record when it arrives.
-func watched(s checker.Statement, arriving []history.Record) checker.Finding {
+func watched(s checker.Statement, arriving []history.Entry) checker.Finding {
 	m, end := s.Monitor(), time.Duration(0)
 	for _, r := range arriving {
 		end = max(end, r.Virtual)
@@ -274,7 +274,7 @@ func watched(s checker.Statement, arriving []history.Record) checker.Finding {
 
 // A record of before the beginning shows only how a state is.
 func TestMonitorBegins(t *testing.T) {
-	early := []history.Record{claim(1, "a"), size(2, "a", 4)}
+	early := []history.Entry{claim(1, "a"), size(2, "a", 4)}
 	for text, want := range map[string]checker.Result{
 		"count: {source: api, resource: nodeclaims}\natMost: 0":                       checker.Valid,
 		"happens: {source: api, resource: nodeclaims}":                                checker.Invalid,
@@ -346,7 +346,7 @@ func TestLateCounts(t *testing.T) {
 func TestStatementDamaged(t *testing.T) {
 	damaged := ended(8)
 	damaged.Verb = history.Unreadable
-	records := []history.Record{claim(1, "a"), claim(2, "b"), damaged, ended(9)}
+	records := []history.Entry{claim(1, "a"), claim(2, "b"), damaged, ended(9)}
 	for text, want := range map[string]checker.Result{
 		"count: {source: api, resource: nodeclaims}\natMost: 1":  checker.Invalid,
 		"count: {source: api, resource: nodeclaims}\natMost: 2":  checker.Unknown,

@@ -80,7 +80,7 @@ func TestSymptomErrors(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	record := history.Record{Seq: 1, Event: history.Event{Source: history.Harness, Verb: "patch", Code: 409, Detail: detail{
+	record := history.Entry{Seq: 1, Event: history.Event{Source: history.Harness, Verb: "patch", Code: 409, Detail: detail{
 		"grace": 30, "ok": true, "text": "0/3 nodes are available", "list": []string{"a", "b"}, "dotted.key": "d",
 		"conditions": detail{"Ready": "True"},
 	}}}
@@ -123,7 +123,7 @@ func TestValues(t *testing.T) {
 			if err := strict.Unmarshal([]byte("statement: s\nsequence: [{match: {source: harness, code: 409, detail: "+test.values+"}}]"), &symptom); err != nil {
 				t.Fatal(err)
 			}
-			if got := checker.Find([]history.Record{record, end}, symptom); got.Result != test.want {
+			if got := checker.Find([]history.Entry{record, end}, symptom); got.Result != test.want {
 				t.Errorf("got %v, want %s", got, test.want)
 			}
 		})

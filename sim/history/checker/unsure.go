@@ -14,7 +14,7 @@ import (
 // own, or a part of a detail. That it never was, or is absent, says something where a record shows that there is such a
 // thing, whatever its values. All else that truly does not happen has its words in the vocabulary, and no need of that.
 type unsure struct {
-	shows func(*history.Record) bool
+	shows func(*history.Entry) bool
 	why   string // why the answer is unknown if there is no such record
 	seen  bool
 }
@@ -59,7 +59,7 @@ func (p *Pattern) unsures() (all []*unsure) {
 	for _, word := range p.Resource.Plain() {
 		if p.Source.onlyHas(string(history.API)) && p.Resource.op != "not" && !slices.Contains(vocabulary.Served(), word) {
 			all = append(all, &unsure{
-				shows: func(r *history.Record) bool { return serves(r, word) },
+				shows: func(r *history.Entry) bool { return serves(r, word) },
 				why: fmt.Sprintf("no call is on the resource %q, which nodestorm does not know, nor is one defined: if it is misspelt, this holds "+
 					"of nothing", word),
 			})
@@ -72,7 +72,7 @@ func (p *Pattern) unsures() (all []*unsure) {
 }
 
 // serves reports whether a record shows that an API server has a resource: it is about one, or about its definition.
-func serves(r *history.Record, resource string) bool {
+func serves(r *history.Entry, resource string) bool {
 	of := r.Object
 	return r.Source == history.API && (of.Resource == resource ||
 		of.Resource == vocabulary.Definitions && strings.HasPrefix(of.Name, resource+"."))
@@ -85,14 +85,14 @@ func (p *Pattern) unsureOf(key string) []*unsure {
 		return nil
 	}
 	return []*unsure{{
-		shows: func(r *history.Record) bool { return p.Source.match(string(r.Source), nil) && detail(r, key) != nil },
+		shows: func(r *history.Entry) bool { return p.Source.match(string(r.Source), nil) && detail(r, key) != nil },
 		why: fmt.Sprintf("no record %s has the detail %q, which nodestorm does not know: if it is misspelt, this holds of nothing", p.ofSource(),
 			key),
 	}}
 }
 
 // look notes what a record shows to be there.
-func look(all []*unsure, r *history.Record) {
+func look(all []*unsure, r *history.Entry) {
 	for _, u := range all {
 		u.seen = u.seen || u.shows(r)
 	}

@@ -25,8 +25,8 @@ func TestHollow(t *testing.T) {
 	)
 	for _, test := range []struct {
 		text   string
-		shows  *history.Record // that there is such a thing
-		reason string          // without it; empty: it holds all the same
+		shows  *history.Entry // that there is such a thing
+		reason string         // without it; empty: it holds all the same
 	}{
 		{noWidget, nil, `no call is on the resource "widgets", which nodestorm does not know, nor is one defined`},
 		{absent, &defined, `no call is on the resource "widgets"`},

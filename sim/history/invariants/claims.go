@@ -36,7 +36,7 @@ type batch struct {
 
 var nominated = regexp.MustCompile(`nodeclaim/([a-z0-9.-]+)`)
 
-func (w *world) seeClaim(r *history.Record) {
+func (w *world) seeClaim(r *history.Entry) {
 	name := r.Object.Name
 	if name == "" {
 		return
@@ -60,7 +60,7 @@ func (w *world) seeClaim(r *history.Record) {
 }
 
 // seeBatch keeps what the provisioner does.
-func (w *world) seeBatch(r *history.Record) {
+func (w *world) seeBatch(r *history.Entry) {
 	switch {
 	case !w.hasFact(MakesClaims):
 	case r.Source == history.API && r.Object.Resource == "poddisruptionbudgets" && r.Detail.Text("subresource") == "" && r.Code < 400:
@@ -116,8 +116,8 @@ func (w *world) nodeOf(c *claim) *node {
 // boughtFor judges every NodeClaim that Karpenter makes for pods: those that it cannot be
 // for are left out, which the provisioner has looked at before and has bought nothing for. Pods
 // that stand for room, of a CapacityBuffer, had room then, which another may have now.
-func boughtFor(w *world, judge func(made *history.Record, pods []string)) func(*history.Record) {
-	return func(r *history.Record) {
+func boughtFor(w *world, judge func(made *history.Entry, pods []string)) func(*history.Entry) {
+	return func(r *history.Entry) {
 		if r.Source != history.API || r.Verb != "create" || r.Object.Resource != "nodeclaims" || r.Actor != w.Actor ||
 			r.Code >= 400 || r.Virtual-w.batch.seen.at > 5*time.Second || !w.batch.seen.isSet() || w.batch.cut {
 			return
@@ -144,7 +144,7 @@ func (w *world) onItsWay(pod string) *claim {
 // claimTwice: nothing is bought for pods that all wait for claims on their way. joined
 // says which half is judged: before the Node is there, or until it is initialized.
 func claimTwice(w *world, broken breaks, joined bool) judge {
-	return judge{see: boughtFor(w, func(r *history.Record, pods []string) {
+	return judge{see: boughtFor(w, func(r *history.Entry, pods []string) {
 		var evidence []uint64
 		var names []string
 		for _, pod := range pods {
@@ -177,7 +177,7 @@ func (w *world) taken(n *node, c *claim) bool {
 
 // boughtForHeld: nothing is bought for pods that stay where they are.
 func boughtForHeld(w *world, broken breaks) judge {
-	return judge{see: boughtFor(w, func(r *history.Record, pods []string) {
+	return judge{see: boughtFor(w, func(r *history.Entry, pods []string) {
 		for _, pod := range pods {
 			if p := w.pods[pod]; p == nil || !p.bound.isSet() || !w.batch.held[pod].isSet() {
 				return
@@ -217,7 +217,7 @@ func promptBatches(w *world, broken breaks) judge {
 		}
 	}
 	return judge{
-		see: func(r *history.Record) {
+		see: func(r *history.Entry) {
 			if r.Source == history.API && r.Object.Resource == "pods" && r.Detail.Text("reason") == "Unschedulable" && r.Code < 400 {
 				if p := w.pods[r.Object.Namespace+"/"+r.Object.Name]; p != nil && p.unschedulable.seq == r.Seq {
 					news = r.Virtual
@@ -260,7 +260,7 @@ func noStuckDeletion(w *world, broken breaks) judge {
 	const enough = 15 * time.Minute
 	gone := map[string]bool{}
 	return judge{
-		see: func(r *history.Record) {
+		see: func(r *history.Entry) {
 			if of := r.Detail.Mapping("NodeClaim"); of != nil && r.Detail.Text("message") == "deleted nodeclaim" {
 				gone[of.Text("name")] = true
 			}

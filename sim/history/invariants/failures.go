@@ -13,7 +13,7 @@ import (
 // backOff: a group that has failed is left alone for a while.
 func backOff(w *world, broken breaks) judge {
 	least := w.lasts("--initial-node-group-backoff-duration", 5*time.Minute) - 10*time.Second
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		if r.Source != history.Logged || r.Verb != "plan" || len(w.plans) < 2 {
 			return
 		}
@@ -36,7 +36,7 @@ func backOff(w *world, broken breaks) judge {
 func noDemotion(w *world, broken breaks) judge {
 	var conflict moment
 	var group string
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		switch {
 		case r.Source == history.API && r.Actor == w.Actor && r.Detail.Text("subresource") == "scale" && r.Code == 409:
 			conflict, group = momentOf(r), r.Object.Name
@@ -111,7 +111,7 @@ func isolation(w *world, broken breaks) judge {
 	var stopped int
 	var first moment
 	var wrong bool
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		switch {
 		case r.Source == history.Fault && r.Verb == history.Effective && r.Detail.Text("group") == "" && r.Object.Name == "":
 			wide[r.Detail.Text("fault")] = true

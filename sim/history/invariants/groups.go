@@ -42,7 +42,7 @@ func declare(s Subject) declared {
 	return d
 }
 
-func (d declared) see(r *history.Record) {
+func (d declared) see(r *history.Entry) {
 	if r.Source != history.Step || r.Verb != "passed" {
 		return
 	}
@@ -81,7 +81,7 @@ func bounds(w *world, broken breaks) judge {
 	}
 	outside := map[string]moment{} // since when a group is
 	return judge{
-		see: func(r *history.Record) {
+		see: func(r *history.Entry) {
 			d.see(r)
 			if r.Source == history.Logged && r.Verb == "plan" {
 				group, most := lastPart(r.Object.Name), d[lastPart(r.Object.Name)].high
@@ -143,7 +143,7 @@ func limitsKept(w *world, broken breaks) judge {
 		return judge{}
 	}
 	enforced := w.setting("--enforce-node-group-min-size") == "true" // which buys without a plan
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		if r.Source != history.Cloud || r.Verb != "created" || r.Detail.Text("group") == "" {
 			return
 		}
@@ -168,7 +168,7 @@ func pauseRespected(w *world, broken breaks) judge {
 	m := removalsOf(w)
 	paused := map[string]moment{}
 	is := regexp.MustCompile(`"Machine(?:Deployment|Set|Pool)/([^"]+)" is annotated "cluster\.x-k8s\.io/paused=([^"]*)"`)
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		if r.Source == history.Step && r.Verb == "passed" {
 			if s := is.FindStringSubmatch(r.Detail.Text("text")); s != nil {
 				paused[s[1]] = momentOf(r)

@@ -18,7 +18,7 @@ func targetHonesty(w *world, broken breaks) judge {
 	owed := map[string]moment{}            // groups of which instances timed out
 	reverted := map[string]time.Duration{} // when a group was last asked for less
 	return judge{
-		see: func(r *history.Record) {
+		see: func(r *history.Entry) {
 			for _, name := range m.asked(r) {
 				if i := w.instances[name]; i != nil {
 					reverted[i.group] = r.Virtual
@@ -72,7 +72,7 @@ var (
 func truthfulSuccess(w *world, broken breaks) judge {
 	m := removalsOf(w)
 	asked := map[string]bool{}
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		for _, name := range m.asked(r) {
 			asked[name] = true
 			if i := w.instances[name]; i != nil && i.id != "" {

@@ -36,7 +36,7 @@ func removalsOf(w *world) *removals { return &removals{w, map[string]time.Durati
 const markedFor = 5 * time.Second
 
 // asked are the names of the instances that the record asks to delete.
-func (m *removals) asked(r *history.Record) (names []string) {
+func (m *removals) asked(r *history.Entry) (names []string) {
 	switch {
 	case r.Actor != m.w.Actor || r.Code >= 400:
 	case r.Source == history.Cloud && (r.Verb == "DELETE /servers/{id}" || r.Verb == "NodeGroupDeleteNodes"):
@@ -55,14 +55,14 @@ func (m *removals) asked(r *history.Record) (names []string) {
 }
 
 // scales reports whether the record scales a group of Cluster API.
-func (m *removals) scales(r *history.Record) bool {
+func (m *removals) scales(r *history.Entry) bool {
 	return r.Source == history.API && r.Actor == m.w.Actor && r.Code < 400 && r.Detail.Text("subresource") == "scale" && r.Verb != "get"
 }
 
 // patience: who buys an instance gives it the time to become a Node that is set for that.
 func patience(w *world, broken breaks) judge {
 	m := removalsOf(w)
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		for _, name := range m.asked(r) {
 			i := w.instances[name]
 			if i == nil || i.group == "" || !i.created.isSet() || !i.healthy() || i.deleting.isSet() && i.deleting.at < r.Virtual-time.Second {
@@ -103,7 +103,7 @@ func noLeak(w *world, broken breaks) judge {
 // is not Ready.
 func drainedFirst(w *world, broken breaks) judge {
 	m := removalsOf(w)
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		for _, name := range m.asked(r) {
 			i, n := w.instances[name], w.nodes[name]
 			if i == nil || i.deleting.isSet() && i.deleting.at < r.Virtual-time.Second || n == nil || n.deleted.isSet() || !n.ready {
@@ -122,7 +122,7 @@ func drainedFirst(w *world, broken breaks) judge {
 func rightVictim(w *world, broken breaks) judge {
 	m := removalsOf(w)
 	wanted := map[string]moment{} // by the name of the machine
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		for _, name := range m.asked(r) {
 			wanted[name] = momentOf(r)
 		}

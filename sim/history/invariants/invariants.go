@@ -34,7 +34,7 @@ type breaks func(why string, evidence ...uint64)
 
 // judge sees each record after the world has, and then the end of a history.
 type judge struct {
-	see func(*history.Record)
+	see func(*history.Entry)
 	end func()
 }
 
@@ -75,7 +75,7 @@ type Broken struct {
 
 // Judge finds those that do not hold in a run that has come to its end. The records are
 // in the order of time.
-func Judge(records iter.Seq[history.Record], subject Subject) (broken []Broken) {
+func Judge(records iter.Seq[history.Entry], subject Subject) (broken []Broken) {
 	w := newWorld(subject)
 	type running struct {
 		judge

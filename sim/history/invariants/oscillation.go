@@ -36,7 +36,7 @@ func noOscillation(w *world, broken breaks) judge {
 		}
 		return false
 	}
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		for _, name := range m.asked(r) {
 			asked[name] = true
 		}

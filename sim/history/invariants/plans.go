@@ -52,7 +52,7 @@ func (p *plan) hasPod(pod string) bool { return slices.Contains(p.pods, pod) }
 var failedGroup = regexp.MustCompile(`^(?:Scale-up failed for group|Failed adding \d+ nodes to group|Nodes added to group) (\S+?):? `)
 
 // seePlan keeps the plans, and what comes of them.
-func (w *world) seePlan(r *history.Record) {
+func (w *world) seePlan(r *history.Entry) {
 	switch {
 	case r.Source == history.Logged && r.Verb == "plan" && r.Actor == w.Actor:
 		p := &plan{at: momentOf(r), group: lastPart(r.Object.Name), from: int(number(r, "from")), to: int(number(r, "to"))}
@@ -110,7 +110,7 @@ func (w *world) planFor(group string) *plan {
 	return nil
 }
 
-func (w *world) fails(group, why string, r *history.Record) {
+func (w *world) fails(group, why string, r *history.Entry) {
 	if p := w.planFor(group); p != nil && !p.failed.isSet() {
 		p.failed, p.why, p.refused = momentOf(r), why, w.refused()
 	}

@@ -10,7 +10,7 @@ import (
 
 // noCrash: whatever the cloud and the API server answer, the program goes on.
 func noCrash(w *world, broken breaks) judge {
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		// mutant: a target that dies is as good as one that lives
 		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == w.Actor {
 			broken("it died", r.Seq)
@@ -25,7 +25,7 @@ func noCrash(w *world, broken breaks) judge {
 
 // noRace: what the race detector says, where the program is built with it.
 func noRace(w *world, broken breaks) judge {
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		if r.Source == history.Logged && r.Verb == "race" && r.Actor == w.Actor {
 			broken(r.Detail.Text("message"), r.Seq)
 		}
@@ -42,7 +42,7 @@ func boundedLoop(w *world, broken breaks) judge {
 		}
 	}
 	return judge{
-		see: func(r *history.Record) {
+		see: func(r *history.Entry) {
 			switch {
 			case r.Source == history.Logged && r.Verb == "loop":
 				late()

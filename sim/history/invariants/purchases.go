@@ -13,8 +13,8 @@ import (
 
 // judgeRepeats judges every plan that is for a pod for which something was bought already. It
 // passes on what was, and that it is still on its way.
-func judgeRepeats(w *world, judge func(p, before *plan, pod string, bought *instance)) func(*history.Record) {
-	return func(r *history.Record) {
+func judgeRepeats(w *world, judge func(p, before *plan, pod string, bought *instance)) func(*history.Entry) {
+	return func(r *history.Entry) {
 		if r.Source != history.Logged || r.Verb != "plan" || len(w.plans) == 0 {
 			return
 		}
@@ -116,7 +116,7 @@ func noOvershoot(w *world, broken breaks) judge {
 		}
 	})
 	return judge{
-		see: func(r *history.Record) {
+		see: func(r *history.Entry) {
 			twice(r)
 			if r.Source != history.Logged || r.Verb != "plan" || len(w.plans) == 0 {
 				return

@@ -25,7 +25,7 @@ type mark struct {
 func taintHygiene(w *world, broken breaks) judge {
 	needed := map[string]int{} // the loop from which on a candidate is needed again
 	var stays []*mark
-	return judge{see: func(r *history.Record) {
+	return judge{see: func(r *history.Entry) {
 		switch {
 		case r.Source == history.API && r.Object.Resource == "nodes" && r.Code < 400:
 			if n := w.nodes[r.Object.Name]; n != nil && w.busy(n) {

@@ -55,7 +55,7 @@ type moment struct {
 
 func (m moment) isSet() bool { return m.seq != 0 }
 
-func momentOf(r *history.Record) moment { return moment{r.Virtual, r.Seq} }
+func momentOf(r *history.Entry) moment { return moment{r.Virtual, r.Seq} }
 
 // node is a Node of the API.
 type node struct {
@@ -98,7 +98,7 @@ func newWorld(s Subject) *world {
 }
 
 // see takes in a record.
-func (w *world) see(r *history.Record) {
+func (w *world) see(r *history.Entry) {
 	w.now = r.Virtual
 	switch r.Source {
 	case history.Cloud:
@@ -126,7 +126,7 @@ func (w *world) see(r *history.Record) {
 	w.seeBatch(r)
 }
 
-func (w *world) seeCloud(r *history.Record) {
+func (w *world) seeCloud(r *history.Entry) {
 	if r.Object.Resource == "nodegroups" && r.Verb == "deleted" && r.Actor != w.Actor { // what it had is in no group now
 		for _, i := range w.instances {
 			if i.group == r.Object.Name {
@@ -166,7 +166,7 @@ func (w *world) seeCloud(r *history.Record) {
 	}
 }
 
-func (w *world) seeFault(r *history.Record) {
+func (w *world) seeFault(r *history.Entry) {
 	words := r.Detail.Text("fault")
 	switch r.Verb {
 	case history.Armed:
@@ -190,7 +190,7 @@ func (w *world) seeFault(r *history.Record) {
 	}
 }
 
-func (w *world) seeProgram(r *history.Record) {
+func (w *world) seeProgram(r *history.Entry) {
 	if r.Actor != w.Actor {
 		return
 	}
@@ -228,7 +228,7 @@ func (w *world) misledSince(then moment) bool {
 	return w.deaf.seq > then.seq || w.hasFact(CountsServers) && w.misled.seq > then.seq
 }
 
-func (w *world) seeNode(r *history.Record) {
+func (w *world) seeNode(r *history.Entry) {
 	switch {
 	case r.Object.Resource == "nodes" && r.Verb == "ready":
 		w.node(r).ready = true
@@ -241,7 +241,7 @@ func (w *world) seeNode(r *history.Record) {
 	}
 }
 
-func (w *world) seeAPI(r *history.Record) {
+func (w *world) seeAPI(r *history.Entry) {
 	switch r.Object.Resource {
 	case "nodes":
 		w.seeAPINode(r)
@@ -256,7 +256,7 @@ func (w *world) seeAPI(r *history.Record) {
 	}
 }
 
-func (w *world) seeAPINode(r *history.Record) {
+func (w *world) seeAPINode(r *history.Entry) {
 	if r.Object.Name == "" {
 		return
 	}
@@ -286,7 +286,7 @@ func (w *world) seeAPINode(r *history.Record) {
 }
 
 // node is that of the record, which may be the first about it.
-func (w *world) node(r *history.Record) *node {
+func (w *world) node(r *history.Entry) *node {
 	n := w.nodes[r.Object.Name]
 	if n == nil {
 		n = &node{name: r.Object.Name, taints: map[string]moment{}, cpu: -1}
@@ -307,7 +307,7 @@ func (w *world) joined(i *instance) *node {
 func (n *node) cordoned() bool { return n.taints["node.kubernetes.io/unschedulable"].isSet() }
 
 // taintKeys are the keys of the taints that a record of a Node has.
-func taintKeys(r *history.Record) (keys []string) {
+func taintKeys(r *history.Entry) (keys []string) {
 	for _, taint := range r.Detail.Texts("taints") {
 		taint, _, _ = strings.Cut(taint, ":")
 		key, _, _ := strings.Cut(taint, "=")
@@ -316,7 +316,7 @@ func taintKeys(r *history.Record) (keys []string) {
 	return keys
 }
 
-func (w *world) pod(r *history.Record) *pod {
+func (w *world) pod(r *history.Entry) *pod {
 	name := r.Object.Namespace + "/" + r.Object.Name
 	p := w.pods[name]
 	if p == nil {
@@ -326,7 +326,7 @@ func (w *world) pod(r *history.Record) *pod {
 	return p
 }
 
-func (w *world) seePod(r *history.Record) {
+func (w *world) seePod(r *history.Entry) {
 	if r.Object.Name == "" {
 		return
 	}
@@ -352,7 +352,7 @@ func (w *world) seePod(r *history.Record) {
 }
 
 // number is a detail's, live or as read from a file; -1 if there is none.
-func number(r *history.Record, key string) float64 {
+func number(r *history.Entry, key string) float64 {
 	if n, ok := r.Detail.Number(key); ok {
 		return n
 	}

@@ -14,27 +14,27 @@ import (
 )
 
 // rec is a record at so many seconds.
-func rec(at float64, source history.Source, verb, object, actor string, code int, detail history.Detail) history.Record {
+func rec(at float64, source history.Source, verb, object, actor string, code int, detail history.Detail) history.Entry {
 	resource, name, _ := strings.Cut(object, "/")
 	o := history.Object{Resource: resource, Name: name}
 	if resource == "pods" {
 		o.Namespace = "default"
 	}
-	return history.Record{Virtual: time.Duration(at * float64(time.Second)),
+	return history.Entry{Virtual: time.Duration(at * float64(time.Second)),
 		Event: history.Event{Source: source, Verb: verb, Object: o, Actor: actor, Code: code, Detail: detail}}
 }
 
 type d = history.Detail
 
-func created(at float64, name, kind string, hourly float64, currency string) history.Record {
+func created(at float64, name, kind string, hourly float64, currency string) history.Entry {
 	return rec(at, history.Cloud, "created", "instances/"+name, "fakecloud", 0, d{"type": kind, "hourly": hourly, "currency": currency})
 }
 
-func gone(at float64, name string) history.Record {
+func gone(at float64, name string) history.Entry {
 	return rec(at, history.Cloud, "deleted", "instances/"+name, "fakecloud", 0, nil)
 }
 
-func pending(at float64, name, owner string, cpu int) history.Record {
+func pending(at float64, name, owner string, cpu int) history.Entry {
 	detail := d{}
 	if owner != "" {
 		detail["owner"] = owner
@@ -45,11 +45,11 @@ func pending(at float64, name, owner string, cpu int) history.Record {
 	return rec(at, history.API, "create", "pods/"+name, "kubectl", 201, detail)
 }
 
-func bound(at float64, name, node string) history.Record {
+func bound(at float64, name, node string) history.Entry {
 	return rec(at, history.API, "create", "pods/"+name, "kube-scheduler", 201, d{"subresource": "binding", "node": node})
 }
 
-func joined(at float64, name string, cpu, memory int) history.Record {
+func joined(at float64, name string, cpu, memory int) history.Entry {
 	detail := d{"cpu": cpu, "providerID": "x://" + name}
 	if memory > 0 {
 		detail["memory"] = memory
@@ -57,7 +57,7 @@ func joined(at float64, name string, cpu, memory int) history.Record {
 	return rec(at, history.API, "create", "nodes/"+name, "kubelet", 201, detail)
 }
 
-func end(at float64) history.Record {
+func end(at float64) history.Entry {
 	return rec(at, history.Harness, history.Ended, "", "", 0, nil)
 }
 
@@ -90,51 +90,51 @@ func TestMoney(t *testing.T) {
 	hourly := created(0, "a", "cx22", 0.60, "EUR")
 	hourly.Detail["billedSeconds"] = 3600
 	for name, test := range map[string]struct {
-		records []history.Record
+		records []history.Entry
 		from    time.Duration
 		want    string
 	}{
 		// 0.90 an hour for 20 of 60 minutes is 0.30; 0.30 for the 30 from 1800 s on is 0.15.
-		"each its time": {[]history.Record{
+		"each its time": {[]history.Entry{
 			created(0, "a", "large", 0.90, "EUR"), gone(1200, "a"), created(1800, "b", "small", 0.30, "EUR"), end(3600),
 		}, 0, `cost 0.45 EUR large=0.3 small=0.15
 nodeHours 0.8333 h large=0.3333 small=0.5
 nodesLaunched 2 count large=1 small=1
 nodesRemoved 1 count large=1`},
 		// The second hour has begun.
-		"by the hour": {[]history.Record{hourly, gone(3660, "a"), end(7200)}, 0, `cost 1.2 EUR cx22=1.2
+		"by the hour": {[]history.Entry{hourly, gone(3660, "a"), end(7200)}, 0, `cost 1.2 EUR cx22=1.2
 nodeHours 1.017 h cx22=1.017
 nodesLaunched 1 count cx22=1
 nodesRemoved 1 count cx22=1`},
 		// 0.90 for the 40 minutes from 1200 s on is 0.60, and the machine came before.
-		"since then": {[]history.Record{created(0, "a", "large", 0.90, "EUR"), end(3600)}, 1200 * time.Second, `cost 0.6 EUR large=0.6
+		"since then": {[]history.Entry{created(0, "a", "large", 0.90, "EUR"), end(3600)}, 1200 * time.Second, `cost 0.6 EUR large=0.6
 nodeHours 0.6667 h large=0.6667
 nodesLaunched 0 count
 nodesRemoved 0 count`},
-		"no price": {[]history.Record{created(0, "a", "large", 0.9, "EUR"), created(0, "b", "odd", 0, ""), end(3600)}, 0,
+		"no price": {[]history.Entry{created(0, "a", "large", 0.9, "EUR"), created(0, "b", "odd", 0, ""), end(3600)}, 0,
 			`cost absent: the history has no price of odd
 nodeHours 2 h large=1 odd=1
 nodesLaunched 2 count large=1 odd=1
 nodesRemoved 0 count`},
-		"two currencies": {[]history.Record{created(0, "a", "large", 0.9, "EUR"), created(0, "b", "m5", 0.1, "USD"), end(3600)}, 0,
+		"two currencies": {[]history.Entry{created(0, "a", "large", 0.9, "EUR"), created(0, "b", "m5", 0.1, "USD"), end(3600)}, 0,
 			`cost absent: prices are in EUR and USD, which do not add up
 nodeHours 2 h large=1 m5=1
 nodesLaunched 2 count large=1 m5=1
 nodesRemoved 0 count`},
-		"a price of before currencies": {[]history.Record{
+		"a price of before currencies": {[]history.Entry{
 			rec(0, history.Cloud, "created", "instances/a", "fakecloud", 0, d{"type": "cx22", "hourlyEUR": 0.5}), end(3600)}, 0,
 			`cost 0.5 EUR cx22=0.5
 nodeHours 1 h cx22=1
 nodesLaunched 1 count cx22=1
 nodesRemoved 0 count`},
-		"what comes to nothing": {[]history.Record{
+		"what comes to nothing": {[]history.Entry{
 			created(0, "a", "cx22", 0.5, "EUR"), rec(60, history.Cloud, "failed", "instances/a", "fakecloud", 0, nil), end(3600)}, 0,
 			`cost absent: there has been no instance, and no Node with a provider ID
 nodeHours absent: there has been no instance, and no Node with a provider ID
 nodesLaunched 0 count
 nodesRemoved 0 count`},
 		// Half an hour of spot capacity at 0.07 is 0.035; the Node without a machine is nobody's.
-		"Nodes stand for instances": {[]history.Record{
+		"Nodes stand for instances": {[]history.Entry{
 			rec(0, history.Harness, history.Prices, "instancetypes", "nodestorm", 0, d{"currency": "USD",
 				"onDemand": map[string]any{"c-2x": 0.1}, "spot": map[string]any{"c-2x": 0.07}}),
 			rec(0, history.API, "create", "nodes/system", "kubelet", 201, d{"cpu": 4000}),
@@ -146,7 +146,7 @@ nodesRemoved 0 count`},
 nodeHours 0.5 h c-2x=0.5
 nodesLaunched 1 count c-2x=1
 nodesRemoved 1 count c-2x=1`},
-		"nothing": {[]history.Record{end(1)}, 0, `cost absent: there has been no instance, and no Node with a provider ID
+		"nothing": {[]history.Entry{end(1)}, 0, `cost absent: there has been no instance, and no Node with a provider ID
 nodeHours absent: there has been no instance, and no Node with a provider ID
 nodesLaunched absent: there has been no instance, and no Node with a provider ID
 nodesRemoved absent: there has been no instance, and no Node with a provider ID`},
@@ -168,7 +168,7 @@ nodesRemoved absent: there has been no instance, and no Node with a provider ID`
 func TestAssumed(t *testing.T) {
 	m := NewMeter()
 	m.Assume(2, "EUR")
-	for _, r := range []history.Record{created(0, "a", "x", 1, "EUR"), created(0, "b", "y", 0, ""), end(3600)} {
+	for _, r := range []history.Entry{created(0, "a", "x", 1, "EUR"), created(0, "b", "y", 0, ""), end(3600)} {
 		m.Add(r)
 	}
 	same(t, "cost", measured(m.ValuesAt(m.Last()), Cost), "cost 3 EUR x=1 y=2")
@@ -177,7 +177,7 @@ func TestAssumed(t *testing.T) {
 }
 
 func TestWaits(t *testing.T) {
-	var records []history.Record
+	var records []history.Entry
 	for i := range 100 { // they wait 1 s to 100 s
 		records = append(records, pending(0, fmt.Sprint("p", i), "ReplicaSet/web-1", 0), bound(float64(i+1), fmt.Sprint("p", i), "n"))
 	}
@@ -194,7 +194,7 @@ lastPodBound 100 s`)
 	daemon := pending(0, "d", "DaemonSet/agent", 100)
 	placed := pending(0, "static", "", 100)
 	placed.Detail["node"] = "n"
-	few := []history.Record{
+	few := []history.Entry{
 		daemon, placed, pending(10, "job", "Job/j", 0), bound(14, "job", "n"),
 		pending(20, "web", "", 0), // still there at the end
 		pending(20, "left", "", 0), rec(25, history.API, "delete", "pods/left", "kubectl", 200, nil), end(50),
@@ -217,7 +217,7 @@ lastPodBound 4 s`)
 	same(t, "since then", measured(m.ValuesAt(30*time.Second), PodWaitTotal, PodsWaiting, FirstPodBound), `podWaitTotal 17 s Job=2 none=15
 podsWaiting 1 count none=1
 firstPodBound 2 s`)
-	same(t, "nothing", measured(OfRun(slices.Values([]history.Record{daemon, end(9)})), PodWaitMax, LastPodBound),
+	same(t, "nothing", measured(OfRun(slices.Values([]history.Entry{daemon, end(9)})), PodWaitMax, LastPodBound),
 		"podWaitMax absent: no pod waited for a place\nlastPodBound absent: no pod waited for a place")
 }
 
@@ -226,7 +226,7 @@ firstPodBound 2 s`)
 // 1*80 + 1*50 = 130.
 func TestRoom(t *testing.T) {
 	all := []string{CPURequested, MemoryRequested, CPUFragmented}
-	records := []history.Record{
+	records := []history.Entry{
 		joined(0, "a", 4000, 8e9), joined(50, "b", 2000, 4e9), rec(0, history.API, "create", "nodes/system", "kubelet", 201, d{"cpu": 4000}),
 		pending(0, "p", "", 3000), bound(0, "p", "a"), rec(80, history.Node, "terminated", "pods/p", "kubelet", 0, nil),
 		pending(40, "q", "", 1000), bound(50, "q", "b"), end(100),
@@ -241,27 +241,27 @@ cpuFragmented 0.619 ratio`)
 	}
 	same(t, "curve", fmt.Sprint(m.Requested(m.Last())), "[{0s 75} {50s 66.66666666666667} {1m20s 16.666666666666668}]")
 
-	same(t, "no memory", measured(OfRun(slices.Values([]history.Record{joined(0, "a", 4000, 0), end(9)})), all...), `cpuRequested 0 ratio
+	same(t, "no memory", measured(OfRun(slices.Values([]history.Entry{joined(0, "a", 4000, 0), end(9)})), all...), `cpuRequested 0 ratio
 memoryRequested absent: a Node does not say how much memory it has for pods
 cpuFragmented absent: no pod that needs a place requests CPU`)
-	same(t, "none", measured(OfRun(slices.Values([]history.Record{end(9)})), all[0]), "cpuRequested absent: there has been no Node with a provider ID")
+	same(t, "none", measured(OfRun(slices.Values([]history.Entry{end(9)})), all[0]), "cpuRequested absent: there has been no Node with a provider ID")
 
 	// Gone after 10 s of 20, and the pod with it: 1*10 of 2*10.
-	same(t, "gone", measured(OfRun(slices.Values([]history.Record{
+	same(t, "gone", measured(OfRun(slices.Values([]history.Entry{
 		joined(0, "a", 2000, 0), pending(0, "p", "", 1000), bound(0, "p", "a"),
 		rec(5, history.API, "delete", "nodes/a", "karpenter", 200, nil), rec(10, history.API, "patch", "nodes/a", "karpenter", 200, nil), end(20),
 	})), CPURequested), "cpuRequested 0.5 ratio")
 }
 
 func TestCounts(t *testing.T) {
-	evict := func(at float64, actor string, code int) history.Record {
+	evict := func(at float64, actor string, code int) history.Entry {
 		return rec(at, history.API, "create", "pods/p", actor, code, d{"subresource": "eviction"})
 	}
-	start := func(at float64, container string) history.Record {
+	start := func(at float64, container string) history.Entry {
 		return rec(at, history.Node, "started", "pods/p", "container-runtime", 0, d{"container": container})
 	}
 	all := []string{Evictions, EvictionsRefused, ContainerRestarts, CloudCalls, APICalls}
-	same(t, "each", measured(OfRun(slices.Values([]history.Record{
+	same(t, "each", measured(OfRun(slices.Values([]history.Entry{
 		pending(0, "p", "", 0), evict(1, "karpenter", 429), evict(2, "karpenter", 429), evict(3, "karpenter", 201), evict(4, "kubectl", 201),
 		start(5, "a"), start(6, "b"), start(7, "a"), start(8, "a"),
 		rec(9, history.API, "create", "events/x", "karpenter", 201, nil),
@@ -272,7 +272,7 @@ evictionsRefused 2 count karpenter=2
 containerRestarts 2 count
 cloudCalls 2 count karpenter=2
 apiCalls 5 count karpenter=3 kubectl=2`)
-	same(t, "nothing", measured(OfRun(slices.Values([]history.Record{end(9)})), all...), `evictions absent: there has been no pod
+	same(t, "nothing", measured(OfRun(slices.Values([]history.Entry{end(9)})), all...), `evictions absent: there has been no pod
 evictionsRefused absent: there has been no pod
 containerRestarts absent: no start of a container is recorded: simulated kubelets have none
 cloudCalls absent: no call to a cloud is recorded: the run's may have none, as Karpenter's kwok
@@ -280,15 +280,15 @@ apiCalls absent: no call to the API server is recorded`)
 }
 
 func TestProcessorTime(t *testing.T) {
-	used := func(name string, seconds float64) history.Record {
+	used := func(name string, seconds float64) history.Entry {
 		return rec(9, history.Harness, history.Used, "", name, 0, d{"seconds": seconds})
 	}
-	same(t, "two", measured(OfRun(slices.Values([]history.Record{used("etcd", 1.5), used("karpenter", 2)})), ProcessorTime),
+	same(t, "two", measured(OfRun(slices.Values([]history.Entry{used("etcd", 1.5), used("karpenter", 2)})), ProcessorTime),
 		"processorTime 3.5 s etcd=1.5 karpenter=2")
-	same(t, "killed", measured(OfRun(slices.Values([]history.Record{
+	same(t, "killed", measured(OfRun(slices.Values([]history.Entry{
 		rec(1, history.Harness, history.Killed, "programs/karpenter", "karpenter", 0, nil), used("karpenter", 2)})), ProcessorTime),
 		"processorTime absent: karpenter ended in the run, and what it had used until then is not recorded")
-	same(t, "before", measured(OfRun(slices.Values([]history.Record{end(9)})), ProcessorTime), "processorTime absent: the run does not record it")
+	same(t, "before", measured(OfRun(slices.Values([]history.Entry{end(9)})), ProcessorTime), "processorTime absent: the run does not record it")
 }
 
 func TestBound(t *testing.T) {
@@ -343,7 +343,7 @@ func TestHostile(t *testing.T) {
 	far := created(1e17, "c", "x", 1, "EUR")
 	far.Virtual = math.MaxInt64
 	back := created(50, "e", "x", 1, "EUR")
-	records := []history.Record{nan, huge, far, back, gone(10, "e"), joined(0, "n", -5, 0), pending(9, "p", "/", 0), bound(3, "p", "nowhere"),
+	records := []history.Entry{nan, huge, far, back, gone(10, "e"), joined(0, "n", -5, 0), pending(9, "p", "/", 0), bound(3, "p", "nowhere"),
 		rec(0, history.Harness, history.Prices, "", "", 0, d{"onDemand": d{"x": math.Inf(1)}}), end(60)}
 	v := OfRun(slices.Values(records))
 	if text, err := json.Marshal(v); err != nil || len(v) != len(all) {

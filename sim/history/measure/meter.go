@@ -46,7 +46,7 @@ func NewMeter() *Meter {
 }
 
 // OfRun are the measures of a whole run.
-func OfRun(records iter.Seq[history.Record]) Values {
+func OfRun(records iter.Seq[history.Entry]) Values {
 	m := NewMeter()
 	for r := range records {
 		m.Add(r)
@@ -80,7 +80,7 @@ const horizon = 366 * 24 * time.Hour
 const beginning = -2 * horizon
 
 // Add takes in the next record.
-func (m *Meter) Add(r history.Record) {
+func (m *Meter) Add(r history.Entry) {
 	if r.Virtual > horizon || r.Virtual < -horizon {
 		return
 	}
@@ -97,7 +97,7 @@ func (m *Meter) Add(r history.Record) {
 	}
 }
 
-func (m *Meter) seeHarness(r history.Record) {
+func (m *Meter) seeHarness(r history.Entry) {
 	switch r.Verb {
 	case history.Prices:
 		m.list(r.Detail)
@@ -113,7 +113,7 @@ func (m *Meter) seeHarness(r history.Record) {
 // Last is the time of the latest record.
 func (m *Meter) Last() time.Duration { return m.last }
 
-func (m *Meter) seeCloud(r history.Record) {
+func (m *Meter) seeCloud(r history.Entry) {
 	switch {
 	case r.Code != 0:
 		m.called = true
@@ -123,7 +123,7 @@ func (m *Meter) seeCloud(r history.Record) {
 	}
 }
 
-func (m *Meter) seeAPI(r history.Record) {
+func (m *Meter) seeAPI(r history.Entry) {
 	m.api = true
 	if r.Object.Resource != "events" {
 		m.apiCalls[r.Actor]++
@@ -146,7 +146,7 @@ func (m *Meter) seeAPI(r history.Record) {
 	}
 }
 
-func (m *Meter) seeNode(r history.Record) {
+func (m *Meter) seeNode(r history.Entry) {
 	switch {
 	case r.Object.Resource == vocabulary.Nodes && r.Verb == "deleted":
 		if n := m.node[r.Object.Name]; n != nil && !n.gone {

@@ -67,7 +67,7 @@ type instance struct {
 }
 
 // seeInstance takes a record of the cloud's own truth.
-func (m *Meter) seeInstance(r history.Record) {
+func (m *Meter) seeInstance(r history.Entry) {
 	i := m.instance[r.Object.Name]
 	m.cloud = true
 	switch {

@@ -40,7 +40,7 @@ func (p *pod) starts(container string) (again bool) {
 	return again
 }
 
-func (m *Meter) seePod(r history.Record, sub string) {
+func (m *Meter) seePod(r history.Entry, sub string) {
 	p := m.pod[r.Object]
 	switch {
 	case r.Verb == "create" && sub == "":

@@ -20,7 +20,7 @@ type node struct {
 	seen           time.Duration // when it was last heard of
 }
 
-func (m *Meter) seeNodeObject(r history.Record) {
+func (m *Meter) seeNodeObject(r history.Entry) {
 	n := m.node[r.Object.Name]
 	if r.Verb == "create" && r.Detail.Text("subresource") == "" {
 		n = &node{

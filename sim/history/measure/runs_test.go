@@ -12,7 +12,7 @@ import (
 // said is what Karpenter's own log says of a run.
 type said struct{ launched, registered map[string]bool }
 
-func (s said) take(r history.Record) {
+func (s said) take(r history.Entry) {
 	claim := r.Detail.Mapping("NodeClaim").Text("name")
 	switch {
 	case r.Source != history.Logged || r.Actor != "karpenter":
@@ -52,7 +52,7 @@ func storedRun(t *testing.T, path string) {
 	m := NewMeter()
 	log := said{map[string]bool{}, map[string]bool{}}
 	created := map[string]bool{}
-	ended := history.Scan(file, func(r history.Record) {
+	ended := history.Scan(file, func(r history.Entry) {
 		m.Add(r)
 		log.take(r)
 		if r.Source == history.Cloud && r.Object.Resource == "instances" && r.Code == 0 && (r.Verb == "created" || r.Verb == "failed") {

@@ -22,7 +22,7 @@ func (b *Bound) Watch() *Watch {
 }
 
 // Add takes in the next record; counts says whether what is meant has begun. What there was before is there.
-func (w *Watch) Add(r history.Record, counts bool) {
+func (w *Watch) Add(r history.Entry, counts bool) {
 	// mutant: a measure counts from the start of the run
 	if counts && !w.counts && w.any {
 		w.meter.StartAt(r.Virtual)

@@ -10,7 +10,7 @@ import (
 )
 
 // Check returns an error if a record that was read has a word that is not in the vocabulary: no pattern could ask for it.
-func Check(r history.Record) error {
+func Check(r history.Entry) error {
 	if _, known := details[r.Source]; !known {
 		return fmt.Errorf("source %q is in no vocabulary", r.Source)
 	}
@@ -34,7 +34,7 @@ func Check(r history.Record) error {
 	return nil
 }
 
-func checkDetail(r history.Record, key string) error {
+func checkDetail(r history.Entry, key string) error {
 	want, known := details[r.Source][key]
 	switch value := r.Detail[key]; {
 	case !known:

@@ -121,7 +121,7 @@ func verbsIn(file *ast.File) map[ast.Node]string {
 func TestResourcesIn(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", `package p
 import "nodestorm/sim/history"
-func f(r history.Record) bool {
+func f(r history.Entry) bool {
 	_ = history.Object{Resource: "a"}
 	_ = schema.GroupVersionResource{Resource: "no"}
 	switch r.Object.Resource {

@@ -27,9 +27,9 @@ var runs = flag.String("runs", "", "write "+golden+" anew, of the runs below thi
 
 // said are records of real runs: one of each source, verb and resource that has a detail
 // which none before it has. With -runs they are chosen anew, beside those that are there.
-func said(t *testing.T) []history.Record {
+func said(t *testing.T) []history.Entry {
 	t.Helper()
-	var records []history.Record
+	var records []history.Entry
 	read := func(path string) {
 		file, err := os.Open(path)
 		if err != nil {
@@ -39,7 +39,7 @@ func said(t *testing.T) []history.Record {
 		lines := bufio.NewScanner(file)
 		lines.Buffer(nil, 1<<24)
 		for lines.Scan() {
-			var r history.Record
+			var r history.Entry
 			if err := json.Unmarshal(lines.Bytes(), &r); err == nil { // a run may have been cut off
 				records = append(records, r)
 			}
@@ -95,7 +95,7 @@ func TestWhatIsSaidIsKnown(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for want, r := range map[string]history.Record{
+	for want, r := range map[string]history.Entry{
 		`source "x" is in no vocabulary`:                       {Event: history.Event{Source: "x"}},
 		`the detail "colour" is not in the vocabulary`:         {Event: history.Event{Source: history.Cloud, Detail: map[string]any{"colour": "red"}}},
 		`the detail "id" is a text, and a number in the vocab`: {Event: history.Event{Source: history.Cloud, Detail: map[string]any{"id": "7"}}},

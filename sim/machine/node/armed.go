@@ -48,13 +48,13 @@ func (k *kubelet) inject(f fault.Fault) error {
 }
 
 // recordDetails is what records of the node's faults say.
-func (k *kubelet) recordDetails() fault.RecordDetails {
-	return fault.RecordDetails{Actor: Actor, Object: nodeObject(k.spec.Name)}
+func (k *kubelet) recordDetails() fault.EventDetails {
+	return fault.EventDetails{Actor: Actor, Object: nodeObject(k.spec.Name)}
 }
 
 // offer starts a fault that waits for an event such as e.
 func (a *armed) offer(e history.Event) {
-	if a.When != nil && a.Begins().IsZero() && a.When.Matches(history.Record{Event: e}) {
+	if a.When != nil && a.Begins().IsZero() && a.When.Matches(history.Entry{Event: e}) {
 		a.Start(e.At)
 	}
 }

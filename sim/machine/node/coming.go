@@ -31,7 +31,7 @@ func NewComing(recorder fault.Recorder, clk clock.PassiveClock) *Coming {
 }
 
 // AboutComing is what records of such faults are about: of no Node until one boots.
-var AboutComing = fault.RecordDetails{Actor: Actor}
+var AboutComing = fault.EventDetails{Actor: Actor}
 
 // Inject implements fault.Injector.
 func (c *Coming) Inject(f fault.Fault) error {

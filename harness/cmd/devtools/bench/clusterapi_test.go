@@ -113,8 +113,8 @@ func BenchmarkUnforcedConflict(b *testing.B) {
 }
 
 // writes counts the autoscaler's writes to scales, and those that met a conflict.
-func writes(records []history.Record) (made, conflicts int) {
-	records = slices.DeleteFunc(records, func(r history.Record) bool {
+func writes(records []history.Entry) (made, conflicts int) {
+	records = slices.DeleteFunc(records, func(r history.Entry) bool {
 		return r.Source != history.API || r.Actor != clusterautoscaler.Name || r.Object.Resource != "machinedeployments" || r.Detail["subresource"] != "scale"
 	})
 	for _, r := range records {

@@ -39,7 +39,7 @@ func givensTook(b *testing.B, path string) (took time.Duration) {
 	}
 	defer file.Close()
 	asked := false
-	history.Scan(file, func(r history.Record) {
+	history.Scan(file, func(r history.Entry) {
 		step, ok := history.OutcomeOf(r)
 		if !ok || asked {
 			return

@@ -151,8 +151,8 @@ func (m *Machines) Clear(name string) error {
 
 func (m *Machines) seq() uint64 { return uint64(len(m.world.History().Since(0))) } // Seq counts from 1
 
-func (b *machine) recordDetails() fault.RecordDetails {
-	return fault.RecordDetails{Actor: "container", Object: history.Object{Resource: "nodes", Name: b.of.Node}}
+func (b *machine) recordDetails() fault.EventDetails {
+	return fault.EventDetails{Actor: "container", Object: history.Object{Resource: "nodes", Name: b.of.Node}}
 }
 
 func (m *Machines) arm(b *machine, f fault.Fault) (*armed, context.Context) {
@@ -171,7 +171,7 @@ func (m *Machines) arm(b *machine, f fault.Fault) (*armed, context.Context) {
 // the record that it waits for, and ends it.
 func (m *Machines) live(ctx context.Context, b *machine, a *armed, after uint64, registration bool) {
 	if a.When != nil || registration {
-		_, err := m.world.History().WaitAfter(ctx, after, func(r history.Record) bool {
+		_, err := m.world.History().WaitAfter(ctx, after, func(r history.Entry) bool {
 			if r.Source != history.Node || r.Object.Name != b.of.Node {
 				return false
 			}
@@ -267,7 +267,7 @@ func (m *Machines) effective(b *machine, a *armed) {
 func (m *Machines) awaitNotReady(ctx context.Context, b *machine, a *armed) {
 	after := m.seq()
 	m.done.Go(func() {
-		_, err := m.world.History().WaitAfter(ctx, after, func(r history.Record) bool {
+		_, err := m.world.History().WaitAfter(ctx, after, func(r history.Entry) bool {
 			return r.Source == history.Node && r.Verb == "notready" && r.Object.Name == b.of.Node
 		})
 		if err == nil {

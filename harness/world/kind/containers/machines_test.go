@@ -36,7 +36,7 @@ type rig struct {
 	project *hetzner.Project
 }
 
-func (r rig) await(what string, after uint64, is func(history.Record) bool) history.Record {
+func (r rig) await(what string, after uint64, is func(history.Entry) bool) history.Entry {
 	r.Helper()
 	ctx, cancel := context.WithTimeout(r.Context(), 3*time.Minute)
 	defer cancel()
@@ -49,8 +49,8 @@ func (r rig) await(what string, after uint64, is func(history.Record) bool) hist
 
 func (r rig) seq() uint64 { return uint64(len(r.world.History().Since(0))) }
 
-func says(verb, name string) func(history.Record) bool {
-	return func(rec history.Record) bool {
+func says(verb, name string) func(history.Entry) bool {
+	return func(rec history.Entry) bool {
 		return rec.Source == history.Node && rec.Verb == verb && rec.Object.Name == name
 	}
 }
@@ -191,8 +191,8 @@ func TestServersAreContainers(t *testing.T) {
 		t.Errorf("kube-apiserver does not reach the kubelet: %v", err)
 	}
 
-	unknown := func(name string) func(history.Record) bool {
-		return func(rec history.Record) bool {
+	unknown := func(name string) func(history.Entry) bool {
+		return func(rec history.Entry) bool {
 			ready, _ := rec.Detail["ready"].(string)
 			return rec.Source == history.API && rec.Object.Resource == "nodes" && rec.Object.Name == name && strings.HasPrefix(ready, "Unknown")
 		}

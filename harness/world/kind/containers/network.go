@@ -74,7 +74,7 @@ func (m *Machines) podCIDR(ctx context.Context, b *machine, after uint64) (strin
 		case !apierrors.IsNotFound(err):
 			return "", fmt.Errorf("looking for its Node: %w", err)
 		default:
-			r, err := m.world.History().WaitAfter(ctx, after, func(r history.Record) bool {
+			r, err := m.world.History().WaitAfter(ctx, after, func(r history.Entry) bool {
 				return r.Source == history.Node && r.Verb == "register" && r.Object.Name == b.of.Node
 			})
 			if err != nil {

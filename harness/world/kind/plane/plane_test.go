@@ -68,11 +68,11 @@ func TestWorldOnKind(t *testing.T) {
 	if _, err := client.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for what, found := range map[string]func(history.Record) bool{
-		"that a user made the pod": func(r history.Record) bool {
+	for what, found := range map[string]func(history.Entry) bool{
+		"that a user made the pod": func(r history.Entry) bool {
 			return r.Source == history.API && r.Verb == "create" && r.Object.Name == "web"
 		},
-		"that the pod runs on the simulated node": func(r history.Record) bool {
+		"that the pod runs on the simulated node": func(r history.Entry) bool {
 			return r.Source == history.Node && r.Object.Name == "web"
 		},
 	} {

@@ -123,7 +123,7 @@ func send(ctx context.Context, address netip.AddrPort, config *tls.Config, reque
 }
 
 // CheckIntruded looks through what a history has since an Intrude began, of which a few counts are to be there and nothing else.
-func CheckIntruded(t *testing.T, records []history.Record) {
+func CheckIntruded(t *testing.T, records []history.Entry) {
 	t.Helper()
 	counted := map[string]int{}
 	for _, r := range records {

@@ -12,34 +12,34 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// Records are those of a run, to be read as often as one likes.
-type Records interface {
+// Entries are those of a run, to be read as often as one likes.
+type Entries interface {
 	// Arrived are they in the order of arrival, which is that of Seq.
-	Arrived() iter.Seq[Record]
+	Arrived() iter.Seq[Entry]
 	// Timed are they in the order of Sort.
-	Timed() iter.Seq[Record]
+	Timed() iter.Seq[Entry]
 	// Err is why the last reading ended before its end; nil if it did not.
 	Err() error
 }
 
 // InMemory are records in whatever order.
-type InMemory []Record
+type InMemory []Entry
 
-// Arrived implements Records.
-func (m InMemory) Arrived() iter.Seq[Record] {
+// Arrived implements Entries.
+func (m InMemory) Arrived() iter.Seq[Entry] {
 	sorted := slices.Clone(m)
-	slices.SortStableFunc(sorted, func(a, b Record) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortStableFunc(sorted, func(a, b Entry) int { return cmp.Compare(a.Seq, b.Seq) })
 	return slices.Values(sorted)
 }
 
-// Timed implements Records.
-func (m InMemory) Timed() iter.Seq[Record] {
+// Timed implements Entries.
+func (m InMemory) Timed() iter.Seq[Entry] {
 	sorted := slices.Clone(m)
 	Sort(sorted)
 	return slices.Values(sorted)
 }
 
-// Err implements Records.
+// Err implements Entries.
 func (InMemory) Err() error { return nil }
 
 // Stored are the records of a history's file, read anew each time, so that they may be more
@@ -54,9 +54,9 @@ type Stored struct {
 	err error
 }
 
-// Arrived implements Records.
-func (s *Stored) Arrived() iter.Seq[Record] {
-	return func(yield func(Record) bool) {
+// Arrived implements Entries.
+func (s *Stored) Arrived() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
 		var file *strict.File
 		if file, s.err = strict.Open(s.Context, s.Path); s.err != nil {
 			return
@@ -74,9 +74,9 @@ func (s *Stored) Arrived() iter.Seq[Record] {
 	}
 }
 
-// Timed implements Records. It keeps those that one of an earlier time may still come before.
-func (s *Stored) Timed() iter.Seq[Record] {
-	return func(yield func(Record) bool) {
+// Timed implements Entries. It keeps those that one of an earlier time may still come before.
+func (s *Stored) Timed() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
 		var waiting byTime
 		var last time.Duration
 		for r := range s.Arrived() {
@@ -85,20 +85,20 @@ func (s *Stored) Timed() iter.Seq[Record] {
 			// mutant: records of a stored history come as they arrived, whatever their time
 			// mutant: an order of time needs all of a history in memory
 			for len(waiting) > 0 && waiting[0].Virtual <= last-s.Late {
-				if !yield(heap.Pop(&waiting).(Record)) {
+				if !yield(heap.Pop(&waiting).(Entry)) {
 					return
 				}
 			}
 		}
 		for len(waiting) > 0 {
-			if !yield(heap.Pop(&waiting).(Record)) {
+			if !yield(heap.Pop(&waiting).(Entry)) {
 				return
 			}
 		}
 	}
 }
 
-// Err implements Records.
+// Err implements Entries.
 func (s *Stored) Err() error { return s.err }
 
 // Lateness is how much later than others of a later time the records of a history arrive at
@@ -109,21 +109,21 @@ type Lateness struct {
 }
 
 // Add takes in the next record.
-func (l *Lateness) Add(r Record) {
+func (l *Lateness) Add(r Entry) {
 	l.last = max(l.last, r.Virtual)
 	l.Most = max(l.Most, l.last-r.Virtual)
 }
 
 // byTime is a heap whose first record is the first in the order of Sort.
-type byTime []Record
+type byTime []Entry
 
 func (h byTime) Len() int           { return len(h) }
 func (h byTime) Less(i, j int) bool { return inOrder(h[i], h[j]) < 0 }
 func (h byTime) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *byTime) Push(r any)        { *h = append(*h, r.(Record)) }
+func (h *byTime) Push(r any)        { *h = append(*h, r.(Entry)) }
 func (h *byTime) Pop() any {
 	last := (*h)[len(*h)-1]
-	(*h)[len(*h)-1] = Record{}
+	(*h)[len(*h)-1] = Entry{}
 	*h = (*h)[:len(*h)-1]
 	return last
 }

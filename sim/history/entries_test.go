@@ -14,7 +14,7 @@ import (
 )
 
 // stored writes records into a file as a run would.
-func stored(t *testing.T, records []history.Record) *history.Stored {
+func stored(t *testing.T, records []history.Entry) *history.Stored {
 	t.Helper()
 	var text strings.Builder
 	var late history.Lateness
@@ -39,16 +39,16 @@ func TestStoredIsAsInMemory(t *testing.T) {
 			if late > 0 {
 				virtual = max(0, virtual-time.Duration(random.Int64N(int64(late))))
 			}
-			records = append(records, history.Record{Seq: uint64(n + 1), Virtual: virtual, Event: history.Event{Source: history.Node, Verb: "register"}})
+			records = append(records, history.Entry{Seq: uint64(n + 1), Virtual: virtual, Event: history.Event{Source: history.Node, Verb: "register"}})
 		}
 		read := stored(t, records)
-		seqs := func(records []history.Record) (all []uint64) {
+		seqs := func(records []history.Entry) (all []uint64) {
 			for _, r := range records {
 				all = append(all, r.Seq)
 			}
 			return all
 		}
-		for name, pair := range map[string][2][]history.Record{
+		for name, pair := range map[string][2][]history.Entry{
 			"arrived": {slices.Collect(read.Arrived()), slices.Collect(records.Arrived())},
 			"timed":   {slices.Collect(read.Timed()), slices.Collect(records.Timed())},
 		} {
@@ -67,7 +67,7 @@ func TestStoredSaysWhatItCannotRead(t *testing.T) {
 	if all := slices.Collect(gone.Timed()); len(all) != 0 || gone.Err() == nil {
 		t.Errorf("%d records, %v", len(all), gone.Err())
 	}
-	damaged := stored(t, []history.Record{{Seq: 1}, {Seq: 2}})
+	damaged := stored(t, []history.Entry{{Seq: 1}, {Seq: 2}})
 	text, err := os.ReadFile(damaged.Path)
 	if err != nil {
 		t.Fatal(err)
