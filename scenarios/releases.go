@@ -174,3 +174,20 @@ func ReleasesOf(autoscaler string) ([]string, error) {
 	all, err := ReadReleases(builtinReleases)
 	return all[autoscaler].Releases, err
 }
+
+// ReleaseBefore is the n-th release before a version, counted from 1, of those that the built-in catalogue knows. Before what
+// has no release's name, such as a build of one's own, the last release of all comes first.
+func ReleaseBefore(autoscaler, version string, n int) (string, error) {
+	releases, err := ReleasesOf(autoscaler)
+	if err != nil {
+		return "", err
+	}
+	if v, err := semver.NewVersion(version); err == nil {
+		releases = slices.DeleteFunc(releases, func(release string) bool { return !semver.MustParse(release).LessThan(v) })
+	}
+	if n > len(releases) {
+		return "", fmt.Errorf("the catalogue has %d releases of %s before %s, and number %d before it is asked for", len(releases),
+			autoscaler, version, n)
+	}
+	return releases[len(releases)-n], nil
+}

@@ -75,3 +75,22 @@ func TestReleasesAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestReleaseBefore(t *testing.T) {
+	for _, c := range []struct {
+		version string
+		n       int
+		want    string
+	}{
+		{"v1.7.0", 1, "v1.6.4"}, {"v1.7.0", 2, "v1.5.0"}, {"v1.6.9", 1, "v1.6.4"}, {"v1.0.6", 1, ""}, {"v1.5.0", 2, ""},
+		{"my-fix", 1, "v1.14.1"}, {"my-fix", 2, "v1.7.0"}, {"v99.0.0", 1, "v1.14.1"},
+	} {
+		got, err := scenarios.ReleaseBefore("karpenter", c.version, c.n)
+		if got != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("number %d before %s: %q, %v; want %q", c.n, c.version, got, err, c.want)
+		}
+	}
+	if _, err := scenarios.ReleaseBefore("nothing", "v1.0.0", 1); err == nil {
+		t.Error("a program without releases has one before")
+	}
+}

@@ -3,12 +3,11 @@
 @karpenter @issue-4403
 Feature: An upgrade changes nothing about machines that are as they should be
 
-  @karpenter-4403-upgraded
-  Scenario: Karpenter is upgraded, rolled back, and upgraded by one release
+  Background:
     Given a cluster
     And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
-    And the release v1.6.4 runs in place of the target until it is upgraded
+    And the release before the target runs in its place until it is upgraded
     And Karpenter with a NodePool "default"
     When these objects are created:
       """
@@ -21,13 +20,41 @@ Feature: An upgrade changes nothing about machines that are as they should be
         template:
           metadata: {labels: {app: web}}
           spec:
+            affinity:
+              podAntiAffinity:
+                requiredDuringSchedulingIgnoredDuringExecution:
+                  - {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: web}}}
             containers: [{name: web, image: web, resources: {requests: {cpu: 1}}}]
       """
+
+  @karpenter-4403-upgraded
+  Scenario: Karpenter is upgraded, rolled back, and upgraded again
     Then every pod is Running within 5m
     When the target is upgraded
     Then "karpenter" never sends "delete" of "nodeclaims" within 6m
     When the target is rolled back
     Then "karpenter" never sends "delete" of "nodeclaims" within 6m
-    When the target is upgraded to v1.7.0
+    When the target is upgraded
     Then "karpenter" never sends "delete" of "nodeclaims" within 6m
+    And every pod is Running within 1m
+
+  @karpenter-4403-upgraded-scaling-up
+  Scenario: Karpenter is upgraded when pods wait for machines
+    Then "replicaset-controller" has ever sent "create" of "pods" 6 times within 1m
+    When the target is upgraded
+    Then every pod is Running within 5m
+    When "Deployment/web" is scaled to 9
+    Then "replicaset-controller" has ever sent "create" of "pods" 9 times within 1m
+    When the target is rolled back
+    Then every pod is Running within 5m
+    And 10m from now, exactly 9 NodeClaims have been created since the start
+
+  @karpenter-4403-upgraded-consolidating
+  Scenario: Karpenter is upgraded when it removes machines
+    Then every pod is Running within 5m
+    When "Deployment/web" is scaled to 3
+    Then "karpenter" has sent "delete" of "nodeclaims" within 3m
+    When the target is upgraded
+    Then 10m from now, exactly 6 NodeClaims have been created since the start
+    And "karpenter" has ever sent "delete" of "nodes" exactly 3 times within 1s
     And every pod is Running within 1m

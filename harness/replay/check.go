@@ -217,8 +217,9 @@ func (r Request) checkRoom() error {
 // and the target's Ref only.
 func (r Request) Releases() (refs []builds.Ref, err error) {
 	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
-		refs = append(refs, requirements.Releases(pickle, r.Target.Ref)...)
-		return nil
+		of, err := requirements.Releases(pickle, r.Target.Ref)
+		refs = append(refs, of...)
+		return err
 	})
 	return refs, err
 }
@@ -227,8 +228,9 @@ func (r Request) Releases() (refs []builds.Ref, err error) {
 // see [requirements.Builds]. It needs Record, Features and the target's Ref only.
 func (r Request) Needs() (refs []builds.Ref, err error) {
 	err = r.eachScenario(func(pickle []*messages.PickleStep) error {
-		refs = append(refs, requirements.Builds(pickle, r.Target.Ref)...)
-		return nil
+		of, err := requirements.Builds(pickle, r.Target.Ref)
+		refs = append(refs, of...)
+		return err
 	})
 	return refs, err
 }

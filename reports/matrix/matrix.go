@@ -62,6 +62,9 @@ type Cell struct {
 	Run string `json:"run,omitempty"`
 }
 
+// Decided reports whether the run says anything of its target.
+func (c *Cell) Decided() bool { return c.Verdict != "" && c.Verdict != "inconclusive" }
+
 // NamedSo is what a program is called that has the name of a release, and is no build of it: a target, and a column, of
 // its own.
 func NamedSo(target, sha256 string) string {

@@ -56,8 +56,6 @@ func tabulate(nights []Night) *table {
 	return t
 }
 
-func decided(c matrix.Cell) bool { return c.Verdict != "" && c.Verdict != "inconclusive" }
-
 func asExpected(c matrix.Cell) bool { return c.Outcome == "expected" }
 
 func pointOf(cells []matrix.Cell) Point {
@@ -67,7 +65,7 @@ func pointOf(cells []matrix.Cell) Point {
 	for _, c := range cells {
 		point.Verdict = c.Verdict
 		switch {
-		case !decided(c):
+		case !c.Decided():
 		case asExpected(c):
 			good++
 			if c.WallSeconds > 0 && !math.IsInf(c.WallSeconds, 0) {
@@ -142,7 +140,7 @@ func (t *table) row(p pair) Row {
 		}
 	}
 	for _, c := range t.cells[p][last] { // the one to look at
-		if decided(c) && !asExpected(c) {
+		if c.Decided() && !asExpected(c) {
 			row.Verdict, row.Reason, row.Run = c.Verdict, c.Reason, c.Run
 		}
 	}
@@ -174,7 +172,7 @@ func (t *table) count(p pair, row *Row) {
 	streak := 0 // of runs that came out alike
 	for _, cells := range t.cells[p] {
 		for _, c := range cells {
-			if !decided(c) {
+			if !c.Decided() {
 				continue
 			}
 			good := asExpected(c)

@@ -6,6 +6,7 @@ import (
 
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
+	"nodestorm/scenarios"
 )
 
 // upgradeSentences replace the target by another release of it while the cluster lives.
@@ -14,6 +15,10 @@ var upgradeSentences = scene.Sentences{
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `the release RELEASE runs in place of the target until it is upgraded`,
 			Wants: wantsVersion, Check: checkFirst, Act: startWith},
+		{Role: scene.Given, Words: `the release before the target runs in its place until it is upgraded`,
+			Wants: wantsBefore(1), Check: checkFirst, Act: startBefore(1)},
+		{Role: scene.Given, Words: `the second release before the target runs in its place until it is upgraded`,
+			Wants: wantsBefore(2), Check: checkFirst, Act: startBefore(2)},
 		{Role: scene.When, Words: `the target is upgraded`, Needs: []scene.Need{scene.CanUpgrade}, Check: checkUpgrade, Act: upgrade},
 		{Role: scene.When, Words: `the target is upgraded to RELEASE`, Needs: []scene.Need{scene.CanUpgrade}, Wants: wantsVersion,
 			Check: checkUpgradeTo, Act: upgradeTo},
@@ -23,6 +28,11 @@ var upgradeSentences = scene.Sentences{
 
 func wantsVersion(a words.Args) (scene.Wants, error) {
 	return scene.Wants{Versions: []string{a.Text(0)}}, nil
+}
+
+// wantsBefore wants the n-th release before the target.
+func wantsBefore(n int) func(words.Args) (scene.Wants, error) {
+	return func(words.Args) (scene.Wants, error) { return scene.Wants{Before: n}, nil }
 }
 
 func checkFirst(f *scene.Feature, _ words.Args) error {
@@ -56,6 +66,16 @@ func checkRollBack(f *scene.Feature, a words.Args) error {
 func startWith(_ context.Context, s *scene.Scene, a words.Args) error {
 	s.StartWith(a.Text(0))
 	return nil
+}
+
+func startBefore(n int) func(context.Context, *scene.Scene, words.Args) error {
+	return func(_ context.Context, s *scene.Scene, _ words.Args) error {
+		version, err := scenarios.ReleaseBefore(s.Rig.Target.Name, s.Rig.Target.Version, n)
+		if err == nil {
+			s.StartWith(version)
+		}
+		return err
+	}
 }
 
 func upgrade(ctx context.Context, s *scene.Scene, _ words.Args) error { return s.Upgrade(ctx, "") }

@@ -3,6 +3,7 @@
 package requirements
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/cucumber/messages/go/v21"
@@ -11,6 +12,7 @@ import (
 	clouds "nodestorm/harness/cloud/all"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/stepdef"
+	"nodestorm/scenarios"
 )
 
 // eachWants goes through what steps want, and what is wrong with that. What is beside the feature is left out: no
@@ -33,24 +35,35 @@ func System(steps []*messages.PickleStep) (system string) {
 	return system
 }
 
-// Releases are those that steps name as parts of the world, and versions of the target beside the one under test.
-func Releases(steps []*messages.PickleStep, target builds.Ref) (refs []builds.Ref) {
+// Releases are those that steps name as parts of the world, and versions of the target beside the one under test. An
+// error says that there is no release before the target that steps speak of.
+func Releases(steps []*messages.PickleStep, target builds.Ref) (refs []builds.Ref, err error) {
 	eachWants(steps, func(w scene.Wants, _ error) {
 		refs = append(refs, w.Releases...)
-		for _, version := range w.Versions {
-			target.Version = version
-			refs = append(refs, target)
+		versions := w.Versions
+		if w.Before > 0 {
+			before, none := scenarios.ReleaseBefore(target.Name, target.Version, w.Before)
+			if none != nil {
+				err = cmp.Or(err, none)
+				return
+			}
+			versions = append(versions, before)
+		}
+		for _, version := range versions {
+			of := target
+			of.Version = version
+			refs = append(refs, of)
 		}
 	})
-	return refs
+	return refs, err
 }
 
 // Builds are those that the steps take out of the store: the releases that they name, and
 // parts of ours, which those of Rig.With can stand in for.
-func Builds(steps []*messages.PickleStep, target builds.Ref) []builds.Ref {
-	refs := Releases(steps, target)
+func Builds(steps []*messages.PickleStep, target builds.Ref) ([]builds.Ref, error) {
+	refs, err := Releases(steps, target)
 	eachWants(steps, func(w scene.Wants, _ error) { refs = append(refs, w.Parts...) })
-	return refs
+	return refs, err
 }
 
 // Nodes is how many simulated nodes the steps ask for, with the machines that the node groups

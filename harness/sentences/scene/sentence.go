@@ -159,6 +159,7 @@ type Wants struct {
 	System          string       // the cloud that a build of Cluster Autoscaler has to serve
 	Releases, Parts []builds.Ref // that the store has to have: releases that a step names, and parts of ours
 	Versions        []string     // of the target, that the store has to have beside the build under test
+	Before          int          // the store has to have the release that is so many before the target; 0: none
 	Flags, Unlisted []string     // that the target is given, and those that it may not know
 	Env             []string     // the names of the variables that it is given
 	Gates           []string     // the feature gates that it is given, by a variable or a flag

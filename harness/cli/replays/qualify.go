@@ -1,0 +1,265 @@
+package replays
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/run/exit"
+	"nodestorm/harness/run/stored"
+	"nodestorm/reports/matrix"
+	"nodestorm/reports/qualification"
+	"nodestorm/reports/table"
+	"nodestorm/reports/wording"
+	"nodestorm/scenarios"
+)
+
+// qualifying is one `nodestorm qualify`.
+type qualifying struct {
+	*session
+	ref, since          builds.Ref // since.Name is empty if nothing is compared
+	version, tags, form string     // of --since, --tags and -o
+	rounds              queue.Rounds
+	records             []scenarios.Record // those that are about the target
+}
+
+// noRelease is what --since says if nothing is compared.
+const noRelease = "none"
+
+var _ = Commands.Add(console.Test, newQualify)
+
+func newQualify(e *console.Console) *cobra.Command {
+	q := &qualifying{session: &session{Console: e}}
+	c := &cobra.Command{
+		Use:   "qualify NAME@VERSION [RUN…]",
+		Short: "Say whether a release is fit to roll out",
+		Long: `Replay every failure that the catalogue has of a program on a release, or a build of
+your own, and on the release before it, and say whether it is fit to roll out: what is
+new since the release before, what is fixed, what stays, and how often each was seen.
+Upgrades from the release before, and back, are among the failures.
+
+A release is not fit if a failure shows that did not show on the release before, or that
+its record calls fixed. One that shows on both stays, and speaks against neither.
+
+The page qualification.html, qualification.json, a text for the release's issue
+(qualification.md) and a badge's JSON (badge.json) are left in --out. Runs that an earlier
+call left there, of the same nodestorm without uncommitted changes, are not played again.
+With RUN, folders of runs are judged and nothing is played: verify --target plays them in
+shards, on Kubernetes, or on other machines.
+
+Exit status: 0 fit, 1 not fit, 2 usage, 3 cannot say.`,
+		Example: `  nodestorm qualify karpenter@v1.14.1
+  nodestorm qualify karpenter@my-fix --since v1.14.1 --repeat 5
+  nodestorm qualify karpenter@v1.7.0 shard-1 shard-2 -o md`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exit.UsageError(errors.New("NAME@VERSION is missing, for example karpenter@v1.14.1"))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return q.run(c, args[0], args[1:]) },
+	}
+	q.addFlags(c)
+	e.CatalogueFlags(c)
+	q.addManifest(c)
+	q.parallel.addFlags(c)
+	q.addRetry(c)
+	e.FormatFlags(c, &q.form, "", []string{"html", "md", "json", "yaml"})
+	c.ValidArgsFunction = console.CompleteTargets
+	c.Flags().StringVar(&q.version, "since", "", "`VERSION` to compare with, or none; default: the release before")
+	c.Flags().StringVar(&q.tags, "tags", "", console.TagsUsage)
+	c.Flags().IntVar(&q.rounds.Repeat, "repeat", 1, "replay each `N` times")
+	return c
+}
+
+func (q *qualifying) run(c *cobra.Command, target string, runs []string) error {
+	if err := q.prepare(target); err != nil {
+		return exit.UsageError(err)
+	}
+	if len(runs) > 0 {
+		return q.judge(c.Context(), runs, nil, "")
+	}
+	if err := q.check(c); err != nil {
+		return err
+	}
+	if err := q.checkParallel(1); err != nil {
+		return err
+	}
+	skipped, err := q.play(c.Context())
+	if err != nil || q.Serving != nil {
+		return err
+	}
+	return q.judge(c.Context(), []string{q.Out}, skipped, q.Out)
+}
+
+// prepare finds the builds and the records, and what is wrong before anything slow begins.
+func (q *qualifying) prepare(target string) (err error) {
+	if q.rounds.Repeat < 1 {
+		return fmt.Errorf("--repeat %d: want 1 or more", q.rounds.Repeat)
+	}
+	if q.ref, err = builds.ParseRef(target); err != nil {
+		return err
+	}
+	if err := q.findSince(); err != nil {
+		return err
+	}
+	if q.Catalogue, err = q.Unchecked(); err != nil {
+		return err
+	}
+	q.Features = q.Catalogue.Features()
+	chosen, err := replay.Choose(q.Catalogue, q.Features, nil, q.tags, q.tags == "")
+	if err := q.ToPlay(q.Catalogue, chosen, err); err != nil {
+		return err
+	}
+	programs := map[string]bool{}
+	for _, r := range chosen {
+		programs[r.Autoscaler] = true
+		// One with the race detector is of a build of its own, which is no release.
+		if of, is := r.ForProgram(q.ref.Name); is && !r.Bare() && !r.Race {
+			q.records = append(q.records, of)
+		}
+	}
+	if len(q.records) == 0 {
+		return fmt.Errorf("no failure is about %s: want a build of %s", q.ref.Name, strings.Join(slices.Sorted(maps.Keys(programs)), ", "))
+	}
+	return nil
+}
+
+// findSince finds what is compared with.
+func (q *qualifying) findSince() (err error) {
+	if q.version == noRelease {
+		return nil
+	}
+	if q.version == "" {
+		if q.version, err = scenarios.ReleaseBefore(q.ref.Name, q.ref.Version, 1); err != nil {
+			return fmt.Errorf("%w: give --since VERSION, or --since %s to compare with none", err, noRelease)
+		}
+	}
+	if q.since, err = builds.ParseRef(q.ref.Name + "@" + q.version); err != nil {
+		return fmt.Errorf("--since: %w", err)
+	}
+	if q.since == q.ref {
+		return fmt.Errorf("--since %s is the release itself: want another, or %s", q.version, noRelease)
+	}
+	return nil
+}
+
+// play plays what no run of an earlier call says already. It returns what could not be played.
+func (q *qualifying) play(ctx context.Context) (skipped []matrix.Skip, err error) {
+	var jobs []queue.Job
+	var rows []table.Row
+	for _, ref := range []builds.Ref{q.ref, q.since} {
+		if ref.Name == "" {
+			continue
+		}
+		records, without := q.withBuild(ref, q.records)
+		of, missing, err := q.jobsFor(ctx, ref, records)
+		if err != nil {
+			return nil, err
+		}
+		jobs, rows = append(jobs, of...), slices.Concat(rows, without, missing)
+	}
+	if err := q.CheckManifest(ctx, jobs); err != nil {
+		return nil, err
+	}
+	jobs, without := q.Playable(ctx, jobs)
+	if q.Serving != nil {
+		return nil, q.Serving.Serve(ctx, os.Stdin, &q.Queue, q.LookupIn(jobs))
+	}
+	if jobs, err = q.left(ctx, jobs); err != nil {
+		return nil, err
+	}
+	rows, err = q.PlayRounds(ctx, nil, jobs, q.rounds, append(rows, without...), func([]table.Row) error { return nil })
+	if err != nil {
+		return nil, q.BreakOff(rows, false, err)
+	}
+	for _, row := range rows {
+		if row.Run == "" {
+			skipped = append(skipped, matrix.Skip{Scenario: row.ID, Target: row.Target, Reason: row.Reason})
+		}
+	}
+	if _, err := q.Reporter(q.Catalogue).Publish(ctx, rows, q.Out); err != nil {
+		q.Say("no report: %v", err)
+	}
+	return skipped, nil
+}
+
+// left are the jobs without those that were played before, in the same folder, by this very nodestorm.
+func (q *qualifying) left(ctx context.Context, jobs []queue.Job) ([]queue.Job, error) {
+	self, _ := replay.Self(ctx, "", q.Own.Checkout)
+	if self.Commit == "" || self.Dirty {
+		return jobs, nil
+	}
+	found, err := stored.FindRuns(q.Out)
+	if err != nil {
+		return jobs, nil // there is none yet
+	}
+	var runs []stored.Run
+	for _, dir := range found {
+		runs = append(runs, stored.Run{Dir: dir, Name: dir})
+	}
+	cells, err := q.Reporter(q.Catalogue).Cells(ctx, runs, q.Out)
+	if ctx.Err() != nil {
+		return nil, err
+	}
+	there := map[[2]string]int{}
+	for _, cell := range cells {
+		if cell.Decided() && cell.Commit == self.Commit && len(cell.Departures) == 0 {
+			there[[2]string{cell.Scenario, cell.Target}]++
+		}
+	}
+	all := len(jobs)
+	jobs = slices.DeleteFunc(jobs, func(j queue.Job) bool {
+		return there[[2]string{j.Record.ID, j.Target.Ref.String()}] >= q.rounds.Repeat
+	})
+	if n := all - len(jobs); n > 0 {
+		q.Remark("%s of an earlier call count: %s left", wording.Counted(n, "replay"), wording.Counted(len(jobs), "replay"))
+	}
+	return jobs, nil
+}
+
+// judge judges the runs below folders, of which skipped are those that are not there, and writes the answer: into out, if that
+// is not empty, and as the command was asked.
+func (q *qualifying) judge(ctx context.Context, folders []string, skipped []matrix.Skip, out string) error {
+	found, done, err := q.Runs(ctx, folders)
+	defer done()
+	if err != nil && len(skipped) == 0 {
+		return exit.UsageError(err)
+	}
+	reporter := q.Reporter(q.Catalogue)
+	cells, unread := reporter.Cells(ctx, found, out)
+	if ctx.Err() != nil {
+		return unread
+	}
+	of := qualification.Runs{Target: q.ref.String(), Cells: cells, Skipped: skipped}
+	if q.since.Name != "" {
+		of.Since = q.since.String()
+	}
+	for _, s := range stored.Documented(q.Catalogue) {
+		if slices.ContainsFunc(q.records, func(r scenarios.Record) bool { return r.ID == s.ID }) {
+			of.Scenarios = append(of.Scenarios, s)
+		}
+	}
+	answer := qualification.From(time.Now(), of)
+	if err := q.write(ctx, reporter, answer, out); err != nil {
+		return err
+	}
+	switch answer.Answer {
+	case qualification.NotFit:
+		return &exit.Error{Code: exit.NotAsExpected}
+	case qualification.CannotSay:
+		return &exit.Error{Code: exit.Inconclusive}
+	}
+	return unread
+}

@@ -1,0 +1,217 @@
+// Package qualification says whether a release is fit to roll out: what its runs show, beside those of a release before it.
+// It plays nothing.
+package qualification
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"nodestorm/reports/interval"
+	"nodestorm/reports/matrix"
+)
+
+// Answer is whether a release is fit.
+type Answer string
+
+// Answers.
+const (
+	Fit       Answer = "fit"
+	NotFit    Answer = "not fit"
+	CannotSay Answer = "cannot say"
+)
+
+// Kind is what became of a failure between the two releases.
+type Kind string
+
+// Kinds, those first that speak against the release.
+const (
+	New       Kind = "new"       // it shows, and did not before
+	NotFixed  Kind = "not fixed" // it shows, and its record says that this release has the fix
+	Undecided Kind = "undecided" // no run of the release could decide
+	Stays     Kind = "stays"     // it shows, as it did before or as its record says
+	Fixed     Kind = "fixed"     // it did show before
+	Healthy   Kind = "healthy"   // it shows on neither
+)
+
+var kinds = []Kind{New, NotFixed, Undecided, Stays, Fixed, Healthy}
+
+// Count is what the runs of a failure on a release came to.
+type Count struct {
+	// Shown are runs that reproduced the failure or failed otherwise, of Runs that could decide.
+	Shown        int `json:"shown"`
+	Runs         int `json:"runs"`
+	Inconclusive int `json:"inconclusive"`
+	// Low and High are the shares that Shown of Runs are compatible with, at 95 %: see interval.Wilson.
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+func (c Count) String() string {
+	switch {
+	case c.Runs == 0 && c.Inconclusive == 0:
+		return "not played"
+	case c.Runs == 0:
+		return fmt.Sprintf("%d inconclusive", c.Inconclusive)
+	}
+	return fmt.Sprintf("%d of %d (%.0f to %.0f %%)", c.Shown, c.Runs, 100*c.Low, 100*c.High)
+}
+
+// Finding is a failure on both releases.
+type Finding struct {
+	Scenario string `json:"scenario"`
+	Title    string `json:"title,omitempty"`
+	Issue    string `json:"issue,omitempty"`
+	Kind     Kind   `json:"kind"`
+	On       Count  `json:"on"`     // the release in question
+	Before   Count  `json:"before"` // the one before it
+	// Reason is the newest run's that shows the failure, or that could not decide, or why there is none.
+	Reason string `json:"reason,omitempty"`
+	// Run is where that run is, relative to the report; empty if that is not known.
+	Run string `json:"run,omitempty"`
+}
+
+// Qualification is the answer for a release.
+type Qualification struct {
+	Made   time.Time `json:"made"`
+	Target string    `json:"target"`
+	Since  string    `json:"since,omitempty"` // the release before; empty: compared with none
+	Answer Answer    `json:"answer"`
+	// Findings are all failures, in the order of their kinds.
+	Findings []Finding `json:"findings"`
+}
+
+// Runs is what a qualification is made of.
+type Runs struct {
+	Target, Since string
+	Scenarios     []matrix.Scenario // those that are about the target
+	Cells         []matrix.Cell     // several for a scenario and target that was played again
+	Skipped       []matrix.Skip
+}
+
+// From judges a release by runs.
+func From(made time.Time, of Runs) *Qualification {
+	q := &Qualification{Made: made, Target: of.Target, Since: of.Since, Answer: Fit}
+	for _, s := range of.Scenarios {
+		q.Findings = append(q.Findings, of.finding(s))
+	}
+	slices.SortStableFunc(q.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), cmp.Compare(a.Scenario, b.Scenario))
+	})
+	switch {
+	// mutant: a release with a new failure is fit
+	case len(q.Of(New))+len(q.Of(NotFixed)) > 0:
+		q.Answer = NotFit
+	// mutant: a release that nothing was seen of is fit
+	case len(q.Of(Undecided)) > 0 || len(q.Findings) == 0:
+		q.Answer = CannotSay
+	}
+	return q
+}
+
+// Of are the findings of a kind.
+func (q *Qualification) Of(k Kind) (list []Finding) {
+	for _, f := range q.Findings {
+		if f.Kind == k {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+func (of Runs) finding(s matrix.Scenario) Finding {
+	f := Finding{Scenario: s.ID, Title: s.Title, Issue: s.Issue}
+	var on []matrix.Cell
+	f.On, on = of.count(s.ID, of.Target)
+	if of.Since != "" {
+		f.Before, _ = of.count(s.ID, of.Since)
+	}
+	expected := ""
+	for _, c := range on {
+		expected = cmp.Or(c.Expected, expected)
+	}
+	f.Kind = kindOf(f.On, f.Before, expected)
+	if f.Kind == Fixed || f.Kind == Healthy {
+		return f
+	}
+	for _, skip := range of.Skipped {
+		if skip.Scenario == s.ID && skip.Target == of.Target {
+			f.Reason = skip.Reason
+		}
+	}
+	for _, c := range slices.Backward(on) {
+		if shows(c) || f.Kind == Undecided {
+			f.Reason, f.Run = c.Reason, c.Run
+			break
+		}
+	}
+	if f.Reason == "" && len(on) == 0 {
+		f.Reason = "was not played"
+	}
+	return f
+}
+
+func kindOf(on, before Count, expected string) Kind {
+	known := before.Shown > 0 || before.Runs == 0 && expected == "reproduced"
+	switch {
+	case on.Runs == 0:
+		return Undecided
+	case on.Shown == 0 && before.Shown > 0:
+		return Fixed
+	case on.Shown == 0:
+		return Healthy
+	// mutant: a fix that does not fix is none of the release's failures
+	case expected == "healthy" && before.Shown > 0:
+		return NotFixed
+	case known:
+		return Stays
+	}
+	return New
+}
+
+// count counts the runs of a scenario on a target, which it returns oldest first.
+func (of Runs) count(scenario, target string) (n Count, cells []matrix.Cell) {
+	for _, c := range of.Cells {
+		if c.Scenario == scenario && c.Target == target {
+			cells = append(cells, c)
+		}
+	}
+	slices.SortStableFunc(cells, func(a, b matrix.Cell) int { return a.Started.Compare(b.Started) })
+	for _, c := range cells {
+		switch {
+		case !c.Decided():
+			n.Inconclusive++
+		case shows(c):
+			n.Shown++
+			n.Runs++
+		default:
+			n.Runs++
+		}
+	}
+	n.Low, n.High = interval.Wilson(n.Shown, n.Runs)
+	return n, cells
+}
+
+func shows(c matrix.Cell) bool { return c.Verdict == "reproduced" || c.Verdict == "failed" }
+
+// Sum is the answer in one sentence.
+func (q *Qualification) Sum() string {
+	switch q.Answer {
+	case NotFit:
+		return fmt.Sprintf("%s is not fit to roll out: %s", q.Target,
+			said(len(q.Of(New))+len(q.Of(NotFixed)), "failure speaks against it", "failures speak against it"))
+	case CannotSay:
+		return fmt.Sprintf("cannot say whether %s is fit to roll out: %s", q.Target,
+			said(len(q.Of(Undecided)), "failure is undecided", "failures are undecided"))
+	}
+	return fmt.Sprintf("%s is fit to roll out: %s", q.Target,
+		said(len(q.Findings), "known failure does not speak against it", "known failures do not speak against it"))
+}
+
+func said(n int, one, several string) string {
+	if n != 1 {
+		one = several
+	}
+	return fmt.Sprintf("%d %s", n, one)
+}
