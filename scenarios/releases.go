@@ -186,8 +186,8 @@ func ReleaseBefore(autoscaler, version string, n int) (string, error) {
 		releases = slices.DeleteFunc(releases, func(release string) bool { return !semver.MustParse(release).LessThan(v) })
 	}
 	if n > len(releases) {
-		return "", fmt.Errorf("the catalogue has %d releases of %s before %s, and number %d before it is asked for", len(releases),
-			autoscaler, version, n)
+		return "", fmt.Errorf("nodestorm knows %d releases of %s before %s, and wants the one that is %d before it", len(releases), autoscaler,
+			version, n)
 	}
 	return releases[len(releases)-n], nil
 }

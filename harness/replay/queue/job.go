@@ -192,6 +192,10 @@ func (q *Queue) unplayable(j Job, lacks error) error {
 	if err := request.CheckKubernetes(); err != nil {
 		return err
 	}
+	// mutant: an upgrade is played where there is no release before
+	if _, err := request.Needs(); err != nil {
+		return err
+	}
 	// mutant: a failure of one cloud is played on all
 	if only := j.Record.OnlyCloud(); q.Cloud != "" && only != "" && only != q.Cloud {
 		return fmt.Errorf("--cloud %s: it can be seen on %s only", q.Cloud, only)
