@@ -1,0 +1,64 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+
+	"nodestorm/features"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
+	"nodestorm/reports/qualification"
+)
+
+// TestQualify judges a stored run of a failure, which shows on the release.
+func TestQualify(t *testing.T) {
+	run := aRun(t)
+	for _, test := range []struct {
+		args string
+		code int
+		want []string
+	}{
+		{"qualify karpenter@v1.6.4 --tags @" + scenario + " --since none", 0, []string{"karpenter@v1.6.4 is fit to roll out", "stays"}},
+		// On v1.7.0 nothing was played, so nothing is known of it.
+		{"qualify karpenter@v1.7.0 --tags @" + scenario, 3, []string{"cannot say whether karpenter@v1.7.0 is fit", "was not played"}},
+		// Other failures are about the release as well.
+		{"qualify karpenter@v1.6.4 --since none", 3, []string{"cannot say", scenario, "was not played"}},
+		{"qualify karpenter@v1.6.4 --tags @" + scenario + " --since none -o md", 0, []string{"### Stays: 1"}},
+		{"qualify karpenter@v1.6.4 --tags @" + scenario + " --since none -o json", 0, []string{`"answer": "` + string(qualification.Fit) + `"`}},
+	} {
+		args := append(strings.Fields(test.args), run)
+		code, stdout, stderr := nodestorm(t, args...)
+		if code != test.code {
+			t.Errorf("%s: %d, want %d: %s%s", test.args, code, test.code, stdout, stderr)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("%s prints no %q:\n%s", test.args, want, stdout)
+			}
+		}
+	}
+}
+
+// TestNoReleaseBefore skips an upgrade where there is nothing to upgrade from.
+func TestNoReleaseBefore(t *testing.T) {
+	catalogue, err := features.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{Cluster: replay.Simulated}}
+	record, err := catalogue.Lookup("karpenter-4403-upgraded")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for version, played := range map[string]bool{"v1.0.6": false, "v1.5.0": true, "mine": true} {
+		build := builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: version}}}
+		play, without := s.Playable(t.Context(), []queue.Job{s.Job(record, build)})
+		if len(play) == 1 != played {
+			t.Errorf("on %s played is %t: %+v", version, !played, without)
+		}
+		if !played && !strings.Contains(without[0].Reason, "knows 0 releases of karpenter before v1.0.6") {
+			t.Errorf("on %s the reason is %q", version, without[0].Reason)
+		}
+	}
+}
