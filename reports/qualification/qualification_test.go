@@ -85,7 +85,7 @@ func TestFormats(t *testing.T) {
 	q := mixed()
 	for format, wants := range map[string][]string{
 		"html": {"<h2>New: 1</h2>", "new-&lt;b&gt;one", "is not fit to roll out: 2 failures speak against it", "1 of 1 (21 to 100 %)"},
-		"md":   {"**karpenter@v1.7.0 is not fit to roll out", "### Fixed: 1", "[`stays`](https://github.com/kubernetes-sigs/karpenter/issues/1)"},
+		"md":   {"v1.7.0 is not fit to roll out: 2 failures speak against it**", "### Fixed: 1", "[`stays`](https://github.com/kubernetes-sigs/karpenter/issues/1)"},
 		"json": {`"answer": "not fit"`, `"kind": "stays"`},
 	} {
 		var b bytes.Buffer
