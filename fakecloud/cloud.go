@@ -86,7 +86,7 @@ type Cloud struct {
 	closeOnce  sync.Once
 	ctx        context.Context // ends with the cloud
 	cancel     context.CancelFunc
-	waits      sync.WaitGroup // for records that faults wait for
+	waits      sync.WaitGroup // for events that faults wait for
 
 	mu       sync.Mutex
 	tx       *Tx
@@ -241,7 +241,7 @@ func (c *Cloud) Watch(f func(Change)) (stop func()) {
 	}
 }
 
-// OnInstanceEvent has f called for each record of an instance that goes to the history from now on, with its verb, within the transaction
+// OnInstanceEvent has f called for each event of an instance that goes to the history from now on, with its verb, within the transaction
 // that makes it. f must not change the cloud.
 func (c *Cloud) OnInstanceEvent(f func(tx *Tx, verb string, i *Instance)) {
 	c.mu.Lock()
@@ -280,7 +280,7 @@ func (c *Cloud) Inject(f fault.Fault) error {
 
 // startOn starts a fault when what it waits for has come.
 func (c *Cloud) startOn(waiting fault.Awaiting, f fault.Fault) {
-	at, err := waiting.Record(c.ctx, f.Plan)
+	at, err := waiting.Event(c.ctx, f.Plan)
 	if err != nil {
 		return // the cloud or its history has ended
 	}

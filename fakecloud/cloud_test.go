@@ -79,7 +79,7 @@ func TestLife(t *testing.T) {
 			t.Errorf("reported %v, want %v", states, want)
 		}
 		var verbs []string
-		for _, r := range log.Records() {
+		for _, r := range log.Events() {
 			verbs = append(verbs, r.Verb)
 		}
 		if got := strings.Join(verbs, " "); got != "created starting running deleting deleted" {
@@ -223,7 +223,7 @@ func TestInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		var verbs []string
-		for _, r := range log.Records() {
+		for _, r := range log.Events() {
 			verbs = append(verbs, r.Verb)
 		}
 		if got := strings.Join(verbs, " "); got != "armed created starting running matched interrupted effective" {
@@ -259,7 +259,7 @@ func TestInjectAfterAPause(t *testing.T) {
 			t.Errorf("after a minute the instance is %s, want off", got)
 		}
 		var verbs []string
-		for _, r := range log.Records() {
+		for _, r := range log.Events() {
 			verbs = append(verbs, r.Verb)
 		}
 		if got := strings.Join(verbs, " "); got != "created starting running armed matched off effective" {
@@ -284,7 +284,7 @@ func TestLimit(t *testing.T) {
 		create(t, c, "d")
 		time.Sleep(2 * time.Minute)
 		var story []string
-		for _, r := range log.Records() {
+		for _, r := range log.Events() {
 			if r.Source == history.Fault || r.Verb == "off" {
 				story = append(story, strings.TrimSpace(r.Verb+" "+r.Object.Name))
 			}
@@ -296,7 +296,7 @@ func TestLimit(t *testing.T) {
 	})
 }
 
-// A fault that waits for a record acts from that on, and one that came before the fault is none.
+// A fault that waits for an event acts from that on, and one that came before the fault is none.
 func TestWhen(t *testing.T) {
 	faults, err := fault.Parse([]byte(`faults: [{name: f, match: {instance: a}, when: {source: cloud, verb: running, name: b}, at: 1m, turnsOff: {}}]`), cloudfault.Faults)
 	if err != nil {
@@ -400,7 +400,7 @@ func TestSeed(t *testing.T) {
 			create(t, c, "a")
 			create(t, c, "b")
 			time.Sleep(time.Minute)
-			for _, r := range log.Records() {
+			for _, r := range log.Events() {
 				all += r.Virtual.String() + r.Verb + r.Object.Name + " "
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// The record of an instance has its price, in the currency of its cloud, and what is billed as a whole.
+// The event of an instance has its price, in the currency of its cloud, and what is billed as a whole.
 func TestPrices(t *testing.T) {
 	catalogue := Plain()
 	catalogue.Currency, catalogue.Billed = "USD", time.Hour

@@ -161,7 +161,7 @@ func played(ctx context.Context, runs []replay.Result, record scenarios.Record, 
 			return r, err
 		}
 		r.Judgement = again.Now
-		for said := range again.Records.Arrived() {
+		for said := range again.Events.Arrived() {
 			err = cmp.Or(err, vocabulary.Check(said))
 		}
 		return r, err

@@ -207,7 +207,7 @@ func acts(t *testing.T, seed uint64, f fault.Fault, n int) (acted []int, verbs [
 		}
 		clk.Step(time.Second)
 	}
-	for _, r := range log.Records() {
+	for _, r := range log.Events() {
 		verbs = append(verbs, r.Verb)
 	}
 	if unmet := len(s.Unmet()) > 0; unmet != (len(acted) == 0) {
@@ -216,7 +216,7 @@ func acts(t *testing.T, seed uint64, f fault.Fault, n int) (acted []int, verbs [
 	return acted, verbs
 }
 
-// Of every instance in whose life a fault is felt there is a record, of calls only of the first.
+// Of every instance in whose life a fault is felt there is an event, of calls only of the first.
 func TestEffectiveOnEach(t *testing.T) {
 	for _, test := range []struct {
 		effect fault.Effect
@@ -236,7 +236,7 @@ func TestEffectiveOnEach(t *testing.T) {
 			s.First(test.at, cloudfault.Call{Operation: "start_server", Instance: instance}).Effective()
 		}
 		var felt []string
-		for _, r := range log.Records() {
+		for _, r := range log.Events() {
 			if r.Verb == history.Effective {
 				felt = append(felt, r.Object.Name)
 			}

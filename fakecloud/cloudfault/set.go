@@ -25,7 +25,7 @@ type armed struct {
 	match   Match
 	does    fault.Effect
 	effects int             // calls that it acted on and that have seen a difference
-	felt    map[string]bool // instances in whose life it has made one, which a record reports
+	felt    map[string]bool // instances in whose life it has made one, which an event reports
 }
 
 // NewSet returns a Set without faults. Seed decides Probability.
@@ -144,7 +144,7 @@ func (h *Hit) EffectiveAt(at time.Time) {
 	defer h.set.mu.Unlock()
 	a := h.armed
 	ofCall := slices.Contains([]Point{Before, After, Listing}, pointOf(a.does))
-	if a.EffectiveSince().IsZero() || !ofCall && !a.felt[h.call.Instance] { // further calls have records of their own
+	if a.EffectiveSince().IsZero() || !ofCall && !a.felt[h.call.Instance] { // further calls have events of their own
 		a.felt[h.call.Instance] = true
 		a.Effective(at, describe(h.call))
 	}
@@ -184,7 +184,7 @@ func (a *armed) atWork(now time.Time) bool {
 	return a.Active(now)
 }
 
-// describe returns what records say of a fault that acts on a call.
+// describe returns what events say of a fault that acts on a call.
 func describe(call Call) fault.EventDetails {
 	detail := map[string]any{}
 	for key, value := range map[string]string{"operation": call.Operation, "group": call.Group} {

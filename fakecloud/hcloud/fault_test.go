@@ -61,7 +61,7 @@ func (e *env) met() {
 	e.Helper()
 	e.check("faults that made no difference", e.cloud.Unmet(), []string(nil))
 	var verbs []string
-	for _, r := range e.log.Records() {
+	for _, r := range e.log.Events() {
 		if r.Source == history.Fault && !slices.Contains(verbs, r.Verb) {
 			verbs = append(verbs, r.Verb)
 		}
@@ -142,7 +142,7 @@ func TestLimit(t *testing.T) {
 	})
 }
 
-// Who has no token uses up no limit of the project's, however often, and is in no record under the name of a program.
+// Who has no token uses up no limit of the project's, however often, and is in no event under the name of a program.
 func TestStrangersTakeNothing(t *testing.T) {
 	bubbleWith(t, fakecloud.Config{}, Config{RateLimit: 60}, func(e *env) {
 		stranger := e.newClient(api.WithToken("guessed"), api.WithApplication("cluster-autoscaler", "1"))
@@ -153,14 +153,14 @@ func TestStrangersTakeNothing(t *testing.T) {
 		_, _, err := e.client.Location.List(e.ctx, api.LocationListOpts{})
 		e.ok(err)
 		came := 0
-		for _, r := range e.log.Records() {
+		for _, r := range e.log.Events() {
 			if r.Verb == history.Uninvited {
 				came++
 			} else if r.Actor != "contract" && r.Source == history.Cloud {
 				e.Errorf("recorded: %+v", r)
 			}
 		}
-		e.check("records of strangers", came, 8)
+		e.check("events of strangers", came, 8)
 	})
 }
 
@@ -420,7 +420,7 @@ func TestHistory(t *testing.T) {
 		_, err = wrong.Server.All(e.ctx)
 		e.code(err, "unauthorized")
 		var calls []string
-		for _, r := range e.log.Records() {
+		for _, r := range e.log.Events() {
 			text := fmt.Sprintf("%+v", r)
 			if strings.Contains(text, token) || strings.Contains(text, "wrong-token") {
 				e.Errorf("a token is in the history: %s", text)

@@ -169,7 +169,7 @@ func answer(w http.ResponseWriter, status int, reply any) {
 	_, _ = w.Write(body) // the client may be gone
 }
 
-// record puts the call into the history. Status zero means that no reply was given.
+// event puts the call into the history. Status zero means that no reply was given.
 func (c *Call) record(status int, code string) {
 	e := history.Event{At: c.Cloud.Clock().Now(), Source: history.Cloud, Verb: c.op.Name, Code: status, Actor: actor(c.Request)}
 	if c.Match.Instance != "" {

@@ -28,7 +28,7 @@ type Operation struct {
 	Subject func(*Call) Subject
 }
 
-// Subject is what a call is about, and what it asks for in the words of records.
+// Subject is what a call is about, and what it asks for in the words of events.
 type Subject struct {
 	Instance, Group string
 	Wants           map[string]any

@@ -83,15 +83,15 @@ func TestStrangers(t *testing.T) {
 	}
 	r.must(r.server.Close())
 	came := 0
-	for _, record := range log.Records() {
-		if record.Verb == history.Uninvited {
+	for _, event := range log.Events() {
+		if event.Verb == history.Uninvited {
 			came++
 		}
-		if strings.Contains(fmt.Sprint(record), "controller-manager") {
-			t.Errorf("recorded: %+v", record)
+		if strings.Contains(fmt.Sprint(event), "controller-manager") {
+			t.Errorf("recorded: %+v", event)
 		}
 	}
 	if came == 0 || came > 10 {
-		t.Errorf("%d records of strangers", came)
+		t.Errorf("%d events of strangers", came)
 	}
 }

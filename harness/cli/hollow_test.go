@@ -10,7 +10,7 @@ import (
 	"nodestorm/harness/cli"
 )
 
-// hollow are patterns that no record can match, and what lint says of each: "never", "at most" and "absent" would hold of
+// hollow are patterns that no event can match, and what lint says of each: "never", "at most" and "absent" would hold of
 // nothing.
 var hollow = []struct{ pattern, want string }{
 	{`{source: api, verb: delete, resource: pods, code: 2xx}`, `code: "2xx" is none`},
@@ -18,7 +18,7 @@ var hollow = []struct{ pattern, want string }{
 	{`{source: cloud, verb: created, code: [200, 999]}`, `code: "999" is none`},
 	{`{source: api, verb: delete, code: {above: 599}}`, `code: no status is like that`},
 	{`{source: api, verb: delete, code: {matches: "2xx"}}`, `code: "2xx" is none`},
-	{`{source: log, verb: error, code: 500}`, `code: records of source log have none`},
+	{`{source: log, verb: error, code: 500}`, `code: events of source log have none`},
 
 	{`{source: api, resource: nodeclaims, detail: {deleting: "yes"}}`, `detail "deleting": "yes"`},
 	{`{source: api, resource: nodeclaims, detail: {deleting: false}}`, `say {exists: false}`},
@@ -38,7 +38,7 @@ var hollow = []struct{ pattern, want string }{
 	{`{source: api, resource: nodes, detail: {ready.status: "True"}}`, `detail "ready" has no parts`},
 	{`{source: api, resource: events, detail: {type: warning}}`, `did you mean "Warning"?`},
 	{`{source: api, resource: pods, detail: {owner: web}}`, `detail "owner": "web"`},
-	{`{source: api, resource: nodeclaims, detail: {taints: {exists: true}}}`, `only records about nodes have it`},
+	{`{source: api, resource: nodeclaims, detail: {taints: {exists: true}}}`, `only events about nodes have it`},
 	{`{source: log, verb: log, detail: {messge: x}}`, `did you mean "message"?`},
 
 	{`{source: cloud, verb: create_sevrer}`, `unknown verb "create_sevrer" of source cloud`},
@@ -50,11 +50,11 @@ var hollow = []struct{ pattern, want string }{
 
 	{`{source: api, verb: delete, resource: pods, namespace: defualt}`, `did you mean "default"?`},
 	{`{source: api, verb: delete, resource: pods, namespace: "kube-*"}`, `namespace: "kube-*" is none`},
-	{`{source: cloud, verb: created, namespace: default}`, `namespace: records of source cloud have none`},
+	{`{source: cloud, verb: created, namespace: default}`, `namespace: events of source cloud have none`},
 	{`{source: api, verb: delete, resource: pods, name: "web-*"}`, `say {matches: "web-.*"}`},
 	{`{source: api, verb: delete, resource: pods, name: Web}`, `did you mean "web"?`},
 	{`{source: api, verb: delete, resource: pods, name: wbe}`, `did you mean "web"?`},
-	{`{source: log, verb: error, name: web}`, `records of verb error of source log are about nothing`},
+	{`{source: log, verb: error, name: web}`, `events of verb error of source log are about nothing`},
 
 	{`{source: api, verb: create, resource: pods/eviction}`, `say subresource: eviction in detail`},
 	{`{source: api, verb: delete, resource: nodeclaims.karpenter.sh}`, `did you mean "nodeclaims"?`},

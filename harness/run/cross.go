@@ -23,7 +23,7 @@ type Foreign struct {
 // record says. Those on which the search gave up are returned as well; none if ctx ends.
 func (r Rechecked) Cross(ctx context.Context, catalogue *scenarios.Catalogue) []Foreign {
 	var foreign []Foreign
-	prepared := checker.Prepare(slices.Collect(r.Records.Timed()))
+	prepared := checker.Prepare(slices.Collect(r.Events.Timed()))
 	for _, record := range catalogue.Records() {
 		kin := slices.Contains(record.Kin, r.Run.ID) && r.Now.Verdict != verdict.Healthy
 		if ctx.Err() != nil {
@@ -46,7 +46,7 @@ func (r Rechecked) Likeness(ctx context.Context, catalogue *scenarios.Catalogue)
 		return ""
 	}
 	var ids []string
-	prepared := checker.Prepare(slices.Collect(r.Records.Timed()))
+	prepared := checker.Prepare(slices.Collect(r.Events.Timed()))
 	for _, record := range catalogue.Records() {
 		if ctx.Err() != nil {
 			return ""

@@ -72,16 +72,16 @@ func TestCross(t *testing.T) {
 		{"kin", wide + "\nkin: [karpenter-2-deleted]", delete, "karpenter-2-deleted", verdict.Reproduced, claims, ""},
 		{"kin that does not fail", wide + "\nkin: [karpenter-2-deleted]", delete, "karpenter-2-deleted", verdict.Healthy, claims, "karpenter-1-second [1]"},
 		{"kin of one way only", wide + "\nkin: [karpenter-2-deleted]", delete, "karpenter-1-second", verdict.Reproduced, claims, "karpenter-2-deleted [2]"},
-		{"too many", second, long, "karpenter-1-second", verdict.Reproduced, many, "karpenter-2-deleted too many records could match"},
+		{"too many", second, long, "karpenter-1-second", verdict.Reproduced, many, "karpenter-2-deleted too many events could match"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			checked := run.Rechecked{Run: run.Run{ID: test.of}, Now: verdict.Judgement{Verdict: test.verdict}}
-			var records history.InMemory
+			var entries history.InMemory
 			for i, e := range append(slices.Clone(test.events), history.Event{Source: history.Harness, Verb: history.Ended}) {
-				records = append(records, history.Entry{Seq: uint64(i + 1), Event: e})
+				entries = append(entries, history.Entry{Seq: uint64(i + 1), Event: e})
 			}
-			checked.Records = records
+			checked.Events = entries
 			var got []string
 			for _, of := range checked.Cross(t.Context(), failures(t, test.second, test.deleted)) {
 				if of.Finding.GaveUp {
@@ -118,11 +118,11 @@ func TestLikeness(t *testing.T) {
 	} {
 		r := run.Run{ID: test.of, Target: builds.Manifest{Ref: builds.Ref{Name: test.target}}}
 		checked := run.Rechecked{Run: r, Now: verdict.Judgement{Verdict: test.verdict}}
-		var records history.InMemory
+		var entries history.InMemory
 		for i, e := range append(slices.Clone(test.events), history.Event{Source: history.Harness, Verb: history.Ended}) {
-			records = append(records, history.Entry{Seq: uint64(i + 1), Event: e})
+			entries = append(entries, history.Entry{Seq: uint64(i + 1), Event: e})
 		}
-		checked.Records = records
+		checked.Events = entries
 		if got := checked.Likeness(t.Context(), failures(t, second, delete)); got != test.want {
 			t.Errorf("%s: %q, want %q", test.of, got, test.want)
 		}

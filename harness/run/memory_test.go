@@ -26,7 +26,7 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// renewals are records that no judgement asks for: n of them, with the end of the run. They
+// renewals are events that no judgement asks for: n of them, with the end of the run. They
 // are made as they are read, and at some of them the live heap is looked at.
 type renewals struct {
 	n    int
@@ -58,8 +58,8 @@ func (l *renewals) Arrived() iter.Seq[history.Entry] {
 func (l *renewals) Timed() iter.Seq[history.Entry] { return l.Arrived() }
 func (*renewals) Err() error                       { return nil }
 
-// growth is how much more the live heap may be with ten times the records: a part of what
-// the records themselves are, which is some 100 MiB. The fewer are enough to fill what is read through.
+// growth is how much more the live heap may be with ten times the events: a part of what
+// the events themselves are, which is some 100 MiB. The fewer are enough to fill what is read through.
 const growth = 4 << 20
 
 // A judgement needs no more memory for a longer history.
@@ -76,7 +76,7 @@ func TestJudgeKeepsNoHistory(t *testing.T) {
 		most[i] = l.most
 	}
 	if more := most[1] - most[0]; most[0] == 0 || more > growth {
-		t.Errorf("of 10,000 records the live heap is %d bytes, of 100,000 it is %d more, want %d at most", most[0], more, int64(growth))
+		t.Errorf("of 10,000 events the live heap is %d bytes, of 100,000 it is %d more, want %d at most", most[0], more, int64(growth))
 	}
 }
 
@@ -100,7 +100,7 @@ func TestRecheckKeepsNoHistory(t *testing.T) {
 		look := func() { most[i] = max(most[i], liveHeap()-before) }
 		look()
 		read := 0
-		for range checked.Records.Timed() {
+		for range checked.Events.Timed() {
 			if read++; read%(n/4) == 0 {
 				look()
 			}
@@ -116,12 +116,12 @@ func TestRecheckKeepsNoHistory(t *testing.T) {
 		})
 		_ = file.Close()
 		if read != n || len(problems) > 0 {
-			t.Fatalf("%d of %d records, %v", read, n, problems)
+			t.Fatalf("%d of %d events, %v", read, n, problems)
 		}
 		runtime.KeepAlive(checked)
 	}
 	if more := most[1] - most[0]; more > growth {
-		t.Errorf("of 10,000 records reading takes %d bytes, of 100,000 it is %d more, want %d at most", most[0], more, int64(growth))
+		t.Errorf("of 10,000 events reading takes %d bytes, of 100,000 it is %d more, want %d at most", most[0], more, int64(growth))
 	}
 }
 

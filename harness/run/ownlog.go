@@ -21,9 +21,9 @@ type OwnLog struct {
 
 // HoldAgainstLog compares the history with the log in the run's folder, if the target is one of which the log is
 // known. Of a run that could not be set up it looks for the error that the target repeats. A folder without logs says nothing.
-func (r *Run) HoldAgainstLog(ctx context.Context, dir string, records history.Entries) (err error) {
+func (r *Run) HoldAgainstLog(ctx context.Context, dir string, events history.Entries) (err error) {
 	r.OwnLog, r.Repeats = nil, nil
-	if notSetUp(records) {
+	if notSetUp(events) {
 		if r.Repeats, err = readRepeats(ctx, dir, r.Target.Name); err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (r *Run) HoldAgainstLog(ctx context.Context, dir string, records history.En
 		}
 	}
 	r.OwnLog = &OwnLog{}
-	r.OwnLog.Counts, r.OwnLog.Disagreements = crosscheck.Check(records.Timed(), &log)
+	r.OwnLog.Counts, r.OwnLog.Disagreements = crosscheck.Check(events.Timed(), &log)
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (o *OwnLog) unexplained(j verdict.Judgement) (lost []crosscheck.Disagreemen
 	return lost
 }
 
-// documented reports whether the symptom, which a judgement shows, has one of the records of a disagreement.
+// documented reports whether the symptom, which a judgement shows, has one of the events of a disagreement.
 func documented(d crosscheck.Disagreement, j verdict.Judgement) bool {
 	shown := func(seq uint64) bool { return slices.Contains(j.Evidence, seq) }
 	return j.Verdict == verdict.Reproduced && slices.ContainsFunc(d.Evidence, shown)

@@ -32,15 +32,15 @@ func TestOwnLogDisagrees(t *testing.T) {
 		did  history.Event
 		want verdict.Verdict
 	}{{call, verdict.Healthy}, {other, verdict.Inconclusive}} {
-		var records history.InMemory
+		var entries history.InMemory
 		for i, e := range []history.Event{test.did, history.Outcome{Role: history.Then, Text: "x", Status: "passed"}.Event(), {Source: history.Harness, Verb: history.Ended}} {
-			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(10+20*i) * time.Second, Event: e})
+			entries = append(entries, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(10+20*i) * time.Second, Event: e})
 		}
 		r := Run{ID: "x", Epoch: epoch, Target: builds.Manifest{Ref: builds.Ref{Name: "cluster-autoscaler"}}}
-		if err := r.HoldAgainstLog(t.Context(), dir, records); err != nil {
+		if err := r.HoldAgainstLog(t.Context(), dir, entries); err != nil {
 			t.Fatal(err)
 		}
-		got, _ := Judge(r, scenarios.Unrecorded("x", "cluster-autoscaler"), records)
+		got, _ := Judge(r, scenarios.Unrecorded("x", "cluster-autoscaler"), entries)
 		if lost := got.Verdict == verdict.Inconclusive; got.Verdict != test.want || lost != strings.Contains(got.Reason, "the log has the scale-up of the group a to 1 at 10s, and the history no call") {
 			t.Errorf("%s: %+v, %+v", test.did.Verb, got, r.OwnLog)
 		}

@@ -40,8 +40,8 @@ type Rechecked struct {
 	Now verdict.Judgement
 	// Expected is what today's record expects of the run's target.
 	Expected scenarios.Expectation
-	// Records are read from the run's folder.
-	Records history.Entries
+	// Events are read from the run's folder.
+	Events history.Entries
 	// Doubts say why nothing may be concluded from the run, a sentence each.
 	Doubts []string
 	// Changed says that the record is another than the one of then.
@@ -83,17 +83,17 @@ func Recheck(ctx context.Context, dir string, recordOf Records) (Rechecked, erro
 	if err != nil {
 		return Rechecked{}, fmt.Errorf("reading a run: %w", err)
 	}
-	checked.Records = &history.Stored{Path: filepath.Join(dir, HistoryFile), Context: ctx, Late: late.Most}
+	checked.Events = &history.Stored{Path: filepath.Join(dir, HistoryFile), Context: ctx, Late: late.Most}
 	checked.Changed = !r.Unrecorded && r.Seal != nil && r.Seal.Record != RecordDigest(record)
 	if len(checked.Doubts) > 0 {
 		checked.Now = Doubtful(checked.Doubts)
 	} else {
-		if err := r.HoldAgainstLog(ctx, dir, checked.Records); err != nil {
+		if err := r.HoldAgainstLog(ctx, dir, checked.Events); err != nil {
 			return Rechecked{}, err
 		}
 		checked.OwnLog = r.OwnLog
-		checked.Now, checked.Thens = Judge(r, record, checked.Records)
-		if err := checked.Records.Err(); err != nil {
+		checked.Now, checked.Thens = Judge(r, record, checked.Events)
+		if err := checked.Events.Err(); err != nil {
 			return Rechecked{}, fmt.Errorf("reading a run: %w", err)
 		}
 	}
@@ -119,11 +119,11 @@ func (r Rechecked) Differences() []string {
 	case was.Verdict != r.Now.Verdict:
 		lines = append(lines, fmt.Sprintf("was %s and is %s by today's rules: %s", was.Verdict, r.Now.Verdict, r.Now.Reason))
 	case !slices.Equal(was.Evidence, r.Now.Evidence):
-		lines = append(lines, fmt.Sprintf("is still %s; records %v showed it, and today %v do", was.Verdict, was.Evidence, r.Now.Evidence))
+		lines = append(lines, fmt.Sprintf("is still %s; events %v showed it, and today %v do", was.Verdict, was.Evidence, r.Now.Evidence))
 	case !slices.Equal(was.Broken, r.Now.Broken):
 		lines = append(lines,
 			fmt.Sprintf("is still %s; it broke %s, and today it breaks %s", was.Verdict, names(was.Broken), names(r.Now.Broken)))
-	case was.Reason != r.Now.Reason:
+	case !sameReason(was.Reason, r.Now.Reason):
 		lines = append(lines, fmt.Sprintf("is still %s, because: %s", was.Verdict, r.Now.Reason))
 	}
 	return lines
@@ -132,13 +132,13 @@ func (r Rechecked) Differences() []string {
 // Judge judges a run by its history and the record of its scenario, the same way
 // when it has just ended and when it is rechecked. The Thens are judged by what the
 // history says, whatever was recorded of them.
-func Judge(r Run, record scenarios.Record, records history.Entries) (verdict.Judgement, then.Judged) {
+func Judge(r Run, record scenarios.Record, events history.Entries) (verdict.Judgement, then.Judged) {
 	if r.Unplayed != "" {
 		return verdict.Judgement{Verdict: verdict.Inconclusive, Reason: oneline.Ends(r.Unplayed)}, then.Judged{}
 	}
-	records, judged := then.Rejudge(records)
-	in := verdict.FromHistory(records, record, r.Clock.Distorted())
-	in.Always = invariants.Judge(records.Timed(), r.Subject())
+	events, judged := then.Rejudge(events)
+	in := verdict.FromHistory(events, record, r.Clock.Distorted())
+	in.Always = invariants.Judge(events.Timed(), r.Subject())
 	in.Known = record.KnownOn(r.Target.Version)
 	return r.Repeats.applyTo(r.OwnLog.applyTo(verdict.Judge(in)), r.Target.Name), judged
 }

@@ -95,8 +95,8 @@ func errorIn(line []byte) string {
 }
 
 // notSetUp reports whether a Given or a When has failed.
-func notSetUp(records history.Entries) bool {
-	for r := range records.Timed() {
+func notSetUp(events history.Entries) bool {
+	for r := range events.Timed() {
 		if step, is := history.OutcomeOf(r); is && step.Role != history.Then && step.Status == "failed" {
 			return true
 		}

@@ -45,12 +45,12 @@ func TestRepeats(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, LogFolder, "x.log"), []byte(test.log), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			records := history.InMemory{{Seq: 1, Event: test.step}, {Seq: 2, Event: history.Event{Source: history.Harness, Verb: history.Ended}}}
+			events := history.InMemory{{Seq: 1, Event: test.step}, {Seq: 2, Event: history.Event{Source: history.Harness, Verb: history.Ended}}}
 			r := Run{ID: "x", Target: builds.Manifest{Ref: builds.Ref{Name: "x"}}}
-			if err := r.HoldAgainstLog(t.Context(), dir, records); err != nil {
+			if err := r.HoldAgainstLog(t.Context(), dir, events); err != nil {
 				t.Fatal(err)
 			}
-			j, _ := Judge(r, scenarios.Unrecorded("x", "x"), records)
+			j, _ := Judge(r, scenarios.Unrecorded("x", "x"), events)
 			if j.Verdict != verdict.Inconclusive || !strings.HasSuffix(j.Reason, test.want) || test.want == "" && strings.Contains(j.Reason, "has logged") {
 				t.Errorf("%s: %s; want %q", j.Verdict, j.Reason, test.want)
 			}

@@ -81,7 +81,7 @@ func storeThen(t *testing.T, unplayed string, then history.Outcome, events ...hi
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Judgement, _ = run.Judge(r, record, history.InMemory(log.Records()))
+	r.Judgement, _ = run.Judge(r, record, history.InMemory(log.Events()))
 	r.Seal = &run.Seal{History: log.Digest(), Record: run.RecordDigest(record)}
 	if err := r.Save(dir); err != nil {
 		t.Fatal(err)
@@ -131,6 +131,29 @@ func TestRecheckAgreesWithLive(t *testing.T) {
 	}
 }
 
+// Reasons in words that nodestorm has replaced since are no difference; any other reason is.
+func TestRecheckOfOlderWords(t *testing.T) {
+	r := run.Rechecked{Run: run.Run{}}
+	r.Run.Judgement.Verdict, r.Now.Verdict = verdict.Failed, verdict.Failed
+	for was, now := range map[string]string{
+		`"a" is there 2 times within 1m0s, of 1 at most (records 5 6)`:     `"a" was seen 2 times within 1m0s, at most 1 allowed (events 5 6)`,
+		`"a" is there 0 times, of 1 at least, since record 3`:              `"a" was seen 0 times, at least 1 required, since event 3`,
+		`"a" is 1 times in the history since the last When, of 2 at least`: `"a" was seen 1 time since the last When, at least 2 required`,
+		`the history has no record from the source api`:                    `the history has no event from the source api`,
+		`"b" is not there`: `"b" was not seen`,
+	} {
+		for _, test := range []struct {
+			was, now string
+			same     bool
+		}{{was, now, true}, {was, was, true}, {was, strings.Replace(now, "\"", "\"c", 1) + " 7", false}} {
+			r.Run.Judgement.Reason, r.Now.Reason = test.was, test.now
+			if got := r.Differences(); (len(got) == 0) != test.same {
+				t.Errorf("%q and now %q: %q", test.was, test.now, got)
+			}
+		}
+	}
+}
+
 // A run whose recorded outcome of a Then was changed, with digests that fit, is judged by
 // what its history says. So is one whose live judge was another.
 func TestRecheckJudgesThens(t *testing.T) {
@@ -141,7 +164,7 @@ func TestRecheckJudgesThens(t *testing.T) {
 		want              verdict.Verdict
 		difference        string
 	}{
-		{"failed", "passed", bought, verdict.Reproduced, "was recorded as passed, the history says failed: \"api create nodeclaims\" is there 2 times, of 1 at most"},
+		{"failed", "passed", bought, verdict.Reproduced, "was recorded as passed, the history says failed: \"api create nodeclaims\" was seen 2 times, at most 1 allowed"},
 		{"passed", "failed", bought[:5], verdict.Healthy, "was recorded as failed, the history says passed"},
 		{"failed", "failed", bought, verdict.Reproduced, ""},
 		{"passed", "passed", bought[:5], verdict.Healthy, ""},

@@ -107,7 +107,7 @@ func (r Run) integrityProblems(text []byte) (doubts []string) {
 // maxNamed bounds how many problems of a history are named one by one.
 const maxNamed = 10
 
-// Read reads the run's history in dir, and gives each record to each, as through, if it
+// Read reads the run's history in dir, and gives each event to each, as through, if it
 // is not nil, lets the text through. It returns why nothing may be concluded from the
 // run, a sentence each; none if it is as it was when it ended. The error is that of
 // opening the history, or the cause of ctx, which ends the reading.
@@ -125,18 +125,18 @@ func (r Run) Read(
 	if through != nil {
 		text = through(text)
 	}
-	problems := history.Scan(text, func(record history.Entry) {
+	problems := history.Scan(text, func(event history.Entry) {
 		switch {
-		case record.Seq > last+1:
-			found = append(found, fmt.Sprintf("%s: seq %d to %d are missing", HistoryFile, last+1, record.Seq-1))
-		case record.Seq <= last:
-			found = append(found, fmt.Sprintf("%s: seq %d is out of its place, behind %d", HistoryFile, record.Seq, last))
+		case event.Seq > last+1:
+			found = append(found, fmt.Sprintf("%s: seq %d to %d are missing", HistoryFile, last+1, event.Seq-1))
+		case event.Seq <= last:
+			found = append(found, fmt.Sprintf("%s: seq %d is out of its place, behind %d", HistoryFile, event.Seq, last))
 		}
-		last = max(last, record.Seq)
-		if what := unknown(record); what != "" {
-			found = append(found, fmt.Sprintf("%s: seq %d has an unknown %s", HistoryFile, record.Seq, what))
+		last = max(last, event.Seq)
+		if what := unknown(event); what != "" {
+			found = append(found, fmt.Sprintf("%s: seq %d has an unknown %s", HistoryFile, event.Seq, what))
 		}
-		each(record)
+		each(event)
 	})
 	if err := context.Cause(ctx); err != nil { // what has been read says nothing of the rest
 		return nil, err
@@ -152,9 +152,9 @@ func (r Run) Read(
 		if _, err := io.Copy(sum, file); err != nil {
 			return nil, err
 		}
-		if r.Seal.History.Records != last {
+		if r.Seal.History.Events != last {
 			doubts = append(doubts,
-				fmt.Sprintf("%s had %d records when the run ended, and its last is %d", HistoryFile, r.Seal.History.Records, last))
+				fmt.Sprintf("%s had %d events when the run ended, and its last is %d", HistoryFile, r.Seal.History.Events, last))
 		}
 		if hex.EncodeToString(sum.Sum(nil)) != r.Seal.History.SHA256 {
 			doubts = append(doubts, HistoryFile+" was changed since the run, or is another run's: its digest is another")
@@ -170,7 +170,7 @@ var verbs = map[history.Source][]string{
 	history.Step:  {"passed", "failed", "undefined", "pending", "skipped", "ambiguous"},
 }
 
-// unknown names what of a record no nodestorm writes, or is "".
+// unknown names what of an event no nodestorm writes, or is "".
 func unknown(r history.Entry) string {
 	if !slices.Contains(history.Sources(), r.Source) {
 		return fmt.Sprintf("source %q", r.Source)
@@ -230,11 +230,11 @@ func Reseal(ctx context.Context, dir string) error {
 	}
 	defer text.Close()
 	sum, last := sha256.New(), uint64(0)
-	history.Scan(io.TeeReader(text, sum), func(record history.Entry) { last = max(last, record.Seq) })
+	history.Scan(io.TeeReader(text, sum), func(event history.Entry) { last = max(last, event.Seq) })
 	if _, err := io.Copy(sum, text); err != nil {
 		return err
 	}
-	r.Seal.History = history.Digest{Records: last, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	r.Seal.History = history.Digest{Events: last, SHA256: hex.EncodeToString(sum.Sum(nil))}
 	r.Seal.Redacted = true
 	return r.Save(dir)
 }

@@ -36,11 +36,11 @@ func awaitSymptom(ctx context.Context, s *scene.Scene) {
 	s.Rig.Step("the rest of the symptom, for at most " + strict.Duration(span).Short())
 	over := s.World.Clock().Now().Add(span)
 	for {
-		records := s.World.History().Since(0)
-		if shows(records, s.World.Clock().Since(s.World.History().Start()), s.Rig.Symptom) {
+		events := s.World.History().Since(0)
+		if shows(events, s.World.Clock().Since(s.World.History().Start()), s.Rig.Symptom) {
 			return
 		}
-		last := records[len(records)-1]
+		last := events[len(events)-1]
 		left, next := over.Sub(s.World.Clock().Now()), last.Virtual+time.Second // to look at all of a long history takes a while
 		if _, err := s.Within(ctx, left, last.Seq, func(r history.Entry) bool { return r.Virtual >= next }); err != nil {
 			return
@@ -49,10 +49,10 @@ func awaitSymptom(ctx context.Context, s *scene.Scene) {
 }
 
 // shows reports whether the symptom would be in the history if it ended now.
-func shows(records []history.Entry, now time.Duration, symptom checker.Statement) bool {
-	records = append(slices.Clone(records), history.Entry{
-		Seq: records[len(records)-1].Seq + 1, Virtual: now, Event: history.Event{Source: history.Harness, Verb: history.Ended},
+func shows(events []history.Entry, now time.Duration, symptom checker.Statement) bool {
+	events = append(slices.Clone(events), history.Entry{
+		Seq: events[len(events)-1].Seq + 1, Virtual: now, Event: history.Event{Source: history.Harness, Verb: history.Ended},
 	})
-	history.Sort(records)
-	return checker.Find(records, symptom).Result == checker.Valid
+	history.Sort(events)
+	return checker.Find(events, symptom).Result == checker.Valid
 }

@@ -23,7 +23,7 @@ type Cluster struct {
 }
 
 // StartCluster starts one more cluster and returns when it is ready. name begins the
-// names of its programs and logs, and is what records of its API server's calls have as
+// names of its programs and logs, and is what events of its API server's calls have as
 // their detail "cluster". It ends with the world. See [World.StartComponent] for how time
 // passes until it returns.
 func (w *World) StartCluster(ctx context.Context, name string) (*Cluster, error) {

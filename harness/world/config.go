@@ -45,7 +45,7 @@ type Config struct {
 	// clock, history and seed.
 	Nodes node.Config
 	// Calls, if given, gets each call to the world's own API server that is audited, in
-	// their order: its line of the audit log, only during the call, and the record of it.
+	// their order: its line of the audit log, only during the call, and the event of it.
 	Calls func(line []byte, call history.Event)
 	// Progress gets a few words on what happens while the world starts.
 	Progress func(string)

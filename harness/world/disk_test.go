@@ -33,7 +33,7 @@ func TestFullDisk(t *testing.T) {
 			if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), of.wayOut) {
 				t.Errorf("the world says %v", err)
 			}
-			if got := w.history.Records(); len(got) != 1 || got[0].Verb != history.Died {
+			if got := w.history.Events(); len(got) != 1 || got[0].Verb != history.Died {
 				t.Errorf("the history has %v", got)
 			}
 		})

@@ -18,7 +18,7 @@ const (
 	paceKept = 5 * time.Second
 )
 
-// recordPace records how virtual time passes, for reports: a record with the source
+// recordPace records how virtual time passes, for reports: an event with the source
 // "clock" describes the span before it. Spans that are like the last recorded one
 // are left out, so that histories stay small.
 func (w *World) recordPace() {
@@ -57,7 +57,7 @@ type pace struct {
 	alike time.Duration // real
 }
 
-// isNew reports whether the next span is worth a record.
+// isNew reports whether the next span is worth an event.
 func (p *pace) isNew(f lag.Figures) bool {
 	p.alike += f.Wall
 	if near(f.Mean, p.last.Mean, 0.1) && near(float64(f.Lag.Max), float64(p.last.Lag.Max), float64(time.Millisecond)) && p.alike < paceKept {

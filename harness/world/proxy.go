@@ -7,7 +7,7 @@ import (
 
 // KubeconfigThrough is Kubeconfig for an identity that reaches kube-apiserver
 // through a fault proxy with these rules, which does some creations later if that is not nil. The proxy is the identity's own
-// and ends with the world; its rules' records go to the history, its delays are virtual.
+// and ends with the world; its rules' events go to the history, its delays are virtual.
 func (c *Cluster) KubeconfigThrough(
 	rules []fault.Fault, later *apifault.Later, name string, groups ...string,
 ) (string, *apifault.Proxy, error) {

@@ -600,7 +600,7 @@ func TestProxyEffects(t *testing.T) {
 		return
 	}
 	verbs := map[string]int{}
-	for _, r := range w.History().Records() {
+	for _, r := range w.History().Events() {
 		if r.Source == history.Fault {
 			verbs[r.Verb]++
 		}
@@ -652,7 +652,7 @@ func TestProxyWhen(t *testing.T) {
 	if took < 29*time.Second || took > 40*time.Second {
 		t.Errorf("it took %s from the signal, want 30s", took)
 	}
-	in := verdict.FromHistory(history.InMemory(w.History().Records()), scenarios.Record{}, "")
+	in := verdict.FromHistory(history.InMemory(w.History().Events()), scenarios.Record{}, "")
 	if len(in.FaultsUnmet) != 1 || !strings.HasPrefix(in.FaultsUnmet[0], "never on ") {
 		t.Errorf("unmet by the history: %q", in.FaultsUnmet)
 	}

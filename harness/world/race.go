@@ -7,7 +7,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// raced is the verb of a record that Go's race detector has made, with the source "log": the
+// raced is the verb of an event that Go's race detector has made, with the source "log": the
 // detail message says what raced with what.
 const raced = "race"
 
@@ -18,7 +18,7 @@ var (
 )
 
 // races finds what a program that was built with Go's race detector says of data races, and
-// makes a record of each: of both accesses the function, the first that is not Go's own.
+// makes an event of each: of both accesses the function, the first that is not Go's own.
 func races(to history.Recorder, of string) func(line []byte) {
 	const begin, end = "WARNING: DATA RACE", "=================="
 	inside, wanted, function := false, false, ""

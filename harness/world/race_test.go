@@ -10,7 +10,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// What the race detector says of one race is one record; the rest of the output is none.
+// What the race detector says of one race is one event; the rest of the output is none.
 func TestRaces(t *testing.T) {
 	log := history.New(time.Unix(0, 0), testclock.NewFakePassiveClock(time.Unix(0, 0)))
 	see := races(log, "cluster-autoscaler")
@@ -39,12 +39,12 @@ Found 1 data race(s)
 `) {
 		see([]byte(strings.TrimSuffix(line, "\n")))
 	}
-	records := log.Records()
-	if len(records) != 1 {
-		t.Fatalf("there are %d records: %v", len(records), records)
+	events := log.Events()
+	if len(events) != 1 {
+		t.Fatalf("there are %d events: %v", len(events), events)
 	}
 	const want = "read in example.org/delays.(*Processor).Candidates.func1 (processor.go:66), write in example.org/delays.(*Processor).RegisterScaleDown (processor.go:105)"
-	if r := records[0]; r.Source != history.Logged || r.Verb != raced || r.Actor != "cluster-autoscaler" || r.Detail["message"] != want {
+	if r := events[0]; r.Source != history.Logged || r.Verb != raced || r.Actor != "cluster-autoscaler" || r.Detail["message"] != want {
 		t.Errorf("it says %+v, want %q", r, want)
 	}
 }

@@ -25,7 +25,7 @@ func TestStalledFolder(t *testing.T) {
 	if why := w.Driver().Figures().Distorted(); why != "" {
 		t.Logf("a busy machine: %s", why)
 	}
-	// Calls, and so records of the history, all the time.
+	// Calls, and so events of the history, all the time.
 	calls := make(chan error, 1)
 	calling, enough := context.WithCancel(ctx)
 	go func() {

@@ -263,7 +263,7 @@ func (w *World) Driver() *clock.Driver { return w.driver }
 // counts from here on. Only the first call does anything.
 func (w *World) Begin() { w.begun.Do(w.driver.Count) }
 
-// History is the record of the run.
+// History has the events of the run.
 func (w *World) History() *history.Log { return w.history }
 
 // Fleet are the simulated nodes.

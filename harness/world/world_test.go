@@ -467,13 +467,13 @@ func TestTwoWorlds(t *testing.T) {
 		t.Error(err)
 	}
 	left.gone(t)
-	if a, b := names(slow.History().Records()), names(fast.History().Records()); slices.Contains(b, "mine") || !slices.Contains(a, "mine") {
+	if a, b := names(slow.History().Events()), names(fast.History().Events()); slices.Contains(b, "mine") || !slices.Contains(a, "mine") {
 		t.Error("the histories are mixed up")
 	}
 }
 
-func names(records []history.Entry) (names []string) {
-	for _, r := range records {
+func names(events []history.Entry) (names []string) {
+	for _, r := range events {
 		names = append(names, r.Object.Name)
 	}
 	return names

@@ -22,7 +22,7 @@ import (
 
 const (
 	// maxSize and maxFiles bound what an archive unpacks to. A run of a million
-	// records has about 300 MiB.
+	// events has about 300 MiB.
 	maxSize  = 4 << 30
 	maxFiles = 20_000
 	// maxDepth is how deep folders of an archive may be: a run's logs are three

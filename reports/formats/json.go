@@ -9,7 +9,7 @@ import (
 
 type jsonRun struct {
 	story.Run
-	Records   int            `json:"records"`
+	Events    int            `json:"records"`
 	Steps     []jsonStep     `json:"steps"`
 	Shown     []jsonEvent    `json:"shown"` // the evidence
 	Decisions []jsonDecision `json:"decisions"`
@@ -38,7 +38,7 @@ type jsonDecision struct {
 func JSON(w io.Writer, stories []*story.Story) error {
 	runs := make([]jsonRun, 0, len(stories))
 	for _, s := range stories {
-		r := jsonRun{Run: s.Run, Records: len(s.Events), Steps: []jsonStep{}, Shown: []jsonEvent{}, Decisions: []jsonDecision{}}
+		r := jsonRun{Run: s.Run, Events: len(s.Events), Steps: []jsonStep{}, Shown: []jsonEvent{}, Decisions: []jsonDecision{}}
 		r.Reason = wording.Clean(r.Reason)
 		event := func(i int) jsonEvent {
 			return jsonEvent{s.Events[i].Seq, s.Events[i].Virtual.Seconds(), s.Sentence(i)}

@@ -25,7 +25,7 @@ type traceEvent struct {
 }
 
 // Trace writes a process a run, in virtual time: lives as slices on a thread
-// each, records as instants on a thread for each actor, curves as counters.
+// each, events as instants on a thread for each actor, curves as counters.
 func Trace(w io.Writer, stories []*story.Story) error {
 	out := &tracer{w: bufio.NewWriter(w)}
 	out.text(`{"displayTimeUnit":"ms","traceEvents":[`)

@@ -137,7 +137,7 @@ func TestBrowserZoomsSearchesAndFollowsAChain(t *testing.T) {
 	ctx := browser(t)
 	open(t, ctx, affectedPage(t))
 	if n := eval[int](t, ctx, "nodestorm.state.runs[0].n"); n != 71 {
-		t.Errorf("%d records are in the page, want 71", n)
+		t.Errorf("%d events are in the page, want 71", n)
 	}
 	first := eval[float64](t, ctx, window)
 	if first < 40e6 || first > 60e6 {
@@ -181,7 +181,7 @@ func TestBrowserZoomsSearchesAndFollowsAChain(t *testing.T) {
 	do(t, ctx, chromedp.Click(chromedp.CSS(`[data-object="nodes/wizardly-volhard-1115035644"]`)))
 	until(t, ctx, panel+".querySelector('.here').textContent.includes('Node wizardly-volhard')")
 	if text := eval[string](t, ctx, panel+".textContent"); !strings.Contains(text, "nodes/wizardly-volhard-1115035644") || !strings.Contains(text, "karpenter.sh/unregistered:NoExecute") {
-		t.Errorf("the Node's record is shown as %q", text)
+		t.Errorf("the Node's event is shown as %q", text)
 	}
 
 	// The log lines of the window.
@@ -322,7 +322,7 @@ func TestBrowserSearchesForNothing(t *testing.T) {
 	open(t, ctx, affectedPage(t))
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#search"), "there-is-no-such-thing"))
 	until(t, ctx, "document.getElementById('found').textContent === '0 found' && !nodestorm.state.rows.length")
-	until(t, ctx, "document.getElementById('grid').textContent.startsWith('No record in the window')")
+	until(t, ctx, "document.getElementById('grid').textContent.startsWith('No event in the window')")
 	do(t, ctx, script("const s = document.getElementById('search'); s.value = ''; s.dispatchEvent(new Event('input'))"))
 	until(t, ctx, "nodestorm.state.rows.length")
 }
@@ -365,7 +365,7 @@ func TestBrowserShowsHostileTextAsText(t *testing.T) {
 	if href := eval[string](t, ctx, "[...document.querySelectorAll('a[href]')].map(a => a.href).join()"); strings.Contains(href, "javascript") {
 		t.Errorf("links go to %s", href)
 	}
-	if text := eval[string](t, ctx, "document.body.innerText"); strings.ContainsAny(text, "\x1b\u202e") || !strings.Contains(text, "records have a time more than a year away") {
+	if text := eval[string](t, ctx, "document.body.innerText"); strings.ContainsAny(text, "\x1b\u202e") || !strings.Contains(text, "events have a time more than a year away") {
 		t.Error("what does not print is not shown as its code, or absurd times are not named")
 	}
 	if size := eval[int](t, ctx, "document.documentElement.innerHTML.length"); size > 600_000 {

@@ -19,7 +19,7 @@ import (
 	"nodestorm/reports/story"
 )
 
-// One finger pans, two zoom, a tap shows a record.
+// One finger pans, two zoom, a tap shows an event.
 func TestBrowserByTouch(t *testing.T) {
 	ctx := browser(t)
 	do(t, ctx, chromedp.EmulateViewport(800, 1200))
@@ -95,8 +95,8 @@ func TestBrowserForScreenReaders(t *testing.T) {
 		"application":  {"Timeline. Its tables are below."},
 		"columnheader": {"time", "decision", "name", "from", "to", "state"},
 		"rowheader":    {"web", "default-6sgc7"},
-		"searchbox":    {"Search records and objects"},
-		"tab":          {"Records in this window"},
+		"searchbox":    {"Search events and objects"},
+		"tab":          {"Events in this window"},
 		"status":       {""},
 	} {
 		for _, name := range names {
@@ -125,18 +125,18 @@ func TestBrowserForScreenReaders(t *testing.T) {
 func TestBrowserShowsAScaleUp(t *testing.T) {
 	ctx := browser(t)
 	const ca = "cluster-autoscaler"
-	record := func(seq int, at float64, source, verb, resource, namespace, name, actor string, code int, detail string) string {
+	event := func(seq int, at float64, source, verb, resource, namespace, name, actor string, code int, detail string) string {
 		return fmt.Sprintf(`{"seq":%d,"virtual":%.0f,"real":%.0f,"source":%q,"verb":%q,"object":{"resource":%q,"namespace":%q,"name":%q},"actor":%q,"code":%d,"detail":%s}`+"\n", seq, at*1e9, at*1e8, source, verb, resource, namespace, name, actor, code, detail)
 	}
-	open(t, ctx, write(t, page.Run{Story: storyOf(t, story.Run{ID: "x", Autoscaler: ca}, record(1, 1, "step", "passed", "", "", "", "godog", 0, `{"kind":"Action","text":"a pod is created"}`)+
-		record(2, 1, "api", "create", "pods", "default", "web", "admin", 201, `{}`)+
-		record(3, 10, "log", "plan", "nodegroups", "", "pool1", ca, 0, `{"message":"plans to scale pool1 from 0 to 1","from":0,"to":1,"Pods":"default/web"}`)+
-		record(4, 11, "cloud", "created", "instances", "", "pool1-a", "fakecloud", 0, `{"group":"pool1","hourlyEUR":0.0066}`)+
-		record(5, 11, "cloud", "POST /servers", "servers", "", "pool1-a", ca, 201, `{"group":"pool1"}`)+
-		record(6, 60, "api", "create", "nodes", "", "pool1-a", "sim-node", 201, `{"providerID":"hcloud://1","ready":"True: KubeletReady","taints":[]}`)+
-		record(7, 61, "api", "create", "pods", "default", "web", "kube-scheduler", 201, `{"subresource":"binding","node":"pool1-a"}`)+
-		record(8, 62, "clock", "pace", "", "", "", "", 0, `{"seconds":60,"factor":31,"lagP99Ms":100,"lagMaxMs":190}`)+
-		record(9, 3662, "harness", "ended", "", "", "", "", 0, `{}`))}))
+	open(t, ctx, write(t, page.Run{Story: storyOf(t, story.Run{ID: "x", Autoscaler: ca}, event(1, 1, "step", "passed", "", "", "", "godog", 0, `{"kind":"Action","text":"a pod is created"}`)+
+		event(2, 1, "api", "create", "pods", "default", "web", "admin", 201, `{}`)+
+		event(3, 10, "log", "plan", "nodegroups", "", "pool1", ca, 0, `{"message":"plans to scale pool1 from 0 to 1","from":0,"to":1,"Pods":"default/web"}`)+
+		event(4, 11, "cloud", "created", "instances", "", "pool1-a", "fakecloud", 0, `{"group":"pool1","hourlyEUR":0.0066}`)+
+		event(5, 11, "cloud", "POST /servers", "servers", "", "pool1-a", ca, 201, `{"group":"pool1"}`)+
+		event(6, 60, "api", "create", "nodes", "", "pool1-a", "sim-node", 201, `{"providerID":"hcloud://1","ready":"True: KubeletReady","taints":[]}`)+
+		event(7, 61, "api", "create", "pods", "default", "web", "kube-scheduler", 201, `{"subresource":"binding","node":"pool1-a"}`)+
+		event(8, 62, "clock", "pace", "", "", "", "", 0, `{"seconds":60,"factor":31,"lagP99Ms":100,"lagMaxMs":190}`)+
+		event(9, 3662, "harness", "ended", "", "", "", "", 0, `{}`))}))
 	do(t, ctx, script("nodestorm.select(nodestorm.state.runs[0], {event: 1})"))
 	until(t, ctx, "!"+panel+".hidden")
 	if chain := eval[string](t, ctx, "[...document.querySelectorAll('.chain button')].map(b => b.textContent).join(' → ')"); chain != "Pod web → scale-up pool1 0 → 1 → server pool1-a → instance pool1-a → Node pool1-a" {
@@ -149,7 +149,7 @@ func TestBrowserShowsAScaleUp(t *testing.T) {
 	shot(t, ctx, "scale-up")
 }
 
-// Marks on records, set with the mouse and with a key, make the command line of nodestorm symptom.
+// Marks on events, set with the mouse and with a key, make the command line of nodestorm symptom.
 func TestBrowserMarksRecords(t *testing.T) {
 	ctx := browser(t)
 	path := affectedPage(t)
@@ -173,7 +173,7 @@ func TestBrowserMarksRecords(t *testing.T) {
 	do(t, ctx, chromedp.KeyEvent("m"))
 	until(t, ctx, command(seqs[2]))
 
-	// The panel of a record has a mark, too, and all of them go at once.
+	// The panel of an event has a mark, too, and all of them go at once.
 	do(t, ctx, script("nodestorm.select(nodestorm.state.runs[0], { event: nodestorm.state.runs[0].shown[1] })"))
 	until(t, ctx, "!"+panel+".hidden")
 	do(t, ctx, chromedp.Click(chromedp.CSS(".tick")))

@@ -153,7 +153,7 @@ func (l *Live) Close(s *story.Story) {
 }
 
 // page is the page as it is now, or what of it is text in a state that a browser
-// names. The records follow by themselves.
+// names. The events follow by themselves.
 func (l *Live) page(w http.ResponseWriter, r *http.Request) {
 	revision, err := strconv.Atoi(r.URL.Query().Get("revision"))
 	l.mu.Lock()

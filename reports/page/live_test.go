@@ -18,26 +18,26 @@ import (
 
 // growing is a history that comes in parts.
 type growing struct {
-	mu      sync.Mutex
-	records []history.Entry
-	shown   int
+	mu     sync.Mutex
+	events []history.Entry
+	shown  int
 }
 
-func (g *growing) add(records ...history.Entry) {
+func (g *growing) add(events ...history.Entry) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.records = append(g.records, records...)
+	g.events = append(g.events, events...)
 }
 
 func (g *growing) latest() *story.Story {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.shown == len(g.records) {
+	if g.shown == len(g.events) {
 		return nil
 	}
-	g.shown = len(g.records)
+	g.shown = len(g.events)
 	b := story.NewBuilder(story.Run{ID: "live", Title: "A run to watch", Live: true})
-	for _, r := range g.records {
+	for _, r := range g.events {
 		b.Add(r)
 	}
 	return b.Story()
@@ -63,7 +63,7 @@ func serve(t testing.TB, g *growing) *page.Live {
 
 const card = "document.getElementById('overview').textContent"
 
-// All of the page follows the run: what it says, the picture, the records; and at the
+// All of the page follows the run: what it says, the picture, the events; and at the
 // end the verdict.
 func TestBrowserFollowsALiveRun(t *testing.T) {
 	ctx := browser(t)
@@ -80,15 +80,15 @@ func TestBrowserFollowsALiveRun(t *testing.T) {
 	g.add(pod(5, "first"))
 	until(t, ctx, "nodestorm.state.runs.length && nodestorm.state.runs[0].n === 1")
 	do(t, ctx, script("nodestorm.select(nodestorm.state.runs[0], {event: 0}); document.querySelector('.facts').open = true; document.querySelector('.facts > summary').focus()"))
-	// Records come in the order in which they are known, not in that of their times.
+	// Events come in the order in which they are known, not in that of their times.
 	g.add(step(9, "Action", "something is done"), pod(7, "third"), pod(3, "before"))
 	until(t, ctx, "nodestorm.state.runs[0].n === 4 && nodestorm.state.rows.some(r => r.label === 'third')")
 	until(t, ctx, "document.getElementById('grid').textContent.includes('pods/default/third')")
 	if got := eval[string](t, ctx, "[...nodestorm.state.runs[0].seq].join()+' '+[...nodestorm.state.runs[0].t].map(t => t / 1e6).join()"); got != "3,5,7,9 3,5,7,9" {
-		t.Errorf("the records are %s, want them by time", got)
+		t.Errorf("the events are %s, want them by time", got)
 	}
 	if seq := eval[int](t, ctx, "nodestorm.state.runs[0].seq[nodestorm.state.selected.event]"); seq != 5 {
-		t.Errorf("record %d is chosen, want the one of before", seq)
+		t.Errorf("event %d is chosen, want the one of before", seq)
 	}
 	until(t, ctx, card+".includes('something is done')")
 	if !eval[bool](t, ctx, "document.querySelector('.facts').open && document.activeElement.parentNode.className === 'facts'") {
@@ -119,7 +119,7 @@ func TestBrowserNoticesALostConnection(t *testing.T) {
 	live.Close(nil)
 	until(t, ctx, "document.getElementById('live').className.includes('lost') && document.getElementById('live').textContent.includes('does not answer')")
 	if n := eval[int](t, ctx, "nodestorm.state.runs[0].n"); n != 1 {
-		t.Errorf("%d records are left", n)
+		t.Errorf("%d events are left", n)
 	}
 	shot(t, ctx, "lost")
 }

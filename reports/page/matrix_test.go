@@ -53,6 +53,6 @@ func TestBrowserFiltersTheMatrix(t *testing.T) {
 	shown("karpenter-1 1")
 	do(t, ctx, chromedp.Click(chromedp.CSS("#odd")), chromedp.Click(chromedp.CSS("td a")), chromedp.WaitReady(chromedp.CSS("body[data-ready]")))
 	if n := eval[int](t, ctx, "nodestorm.state.runs[0].n"); n != 71 {
-		t.Errorf("the page of the run has %d records", n)
+		t.Errorf("the page of the run has %d events", n)
 	}
 }

@@ -1,6 +1,6 @@
 // Package page writes the HTML page of a run, or of two runs side by side: one
 // file without any other, which a browser opens from disk without a network. It
-// is made for a million records; see encode.go for how they travel.
+// is made for a million events; see encode.go for how they travel.
 //
 // Text that others wrote is shown as text: the template escapes it, the script
 // never makes markup of it, and the page's Content-Security-Policy allows its own

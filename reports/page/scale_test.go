@@ -18,11 +18,11 @@ import (
 	"nodestorm/sim/history"
 )
 
-// large writes a history of so many records, as a day of scaling up and down
+// large writes a history of so many events, as a day of scaling up and down
 // makes them: every pod is created, found unschedulable, bound, runs and goes;
 // every tenth has a machine of its own; Nodes report and are tainted; the
 // autoscaler logs.
-func large(t testing.TB, records int) string {
+func large(t testing.TB, events int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "history.ndjson")
 	file, err := os.Create(path)
@@ -31,43 +31,43 @@ func large(t testing.TB, records int) string {
 	}
 	out := bufio.NewWriterSize(file, 1<<20)
 	seq := 0
-	record := func(at time.Duration, source, verb, resource, namespace, name, actor string, code int, detail string) {
-		if seq++; seq > records {
+	event := func(at time.Duration, source, verb, resource, namespace, name, actor string, code int, detail string) {
+		if seq++; seq > events {
 			return
 		}
 		fmt.Fprintf(out, `{"seq":%d,"virtual":%d,"real":%d,"source":%q,"verb":%q,"object":{"resource":%q,"namespace":%q,"name":%q},"actor":%q,"code":%d,"detail":%s}`+"\n",
 			seq, at, at/40+time.Duration(seq%7)*time.Microsecond, source, verb, resource, namespace, name, actor, code, detail)
 	}
-	record(0, "step", "passed", "", "", "", "godog", 0, `{"kind":"Context","text":"a cluster"}`)
-	record(time.Second, "step", "passed", "", "", "", "godog", 0, `{"kind":"Action","text":"pods come and go"}`)
-	for n := 0; seq < records; n++ {
+	event(0, "step", "passed", "", "", "", "godog", 0, `{"kind":"Context","text":"a cluster"}`)
+	event(time.Second, "step", "passed", "", "", "", "godog", 0, `{"kind":"Action","text":"pods come and go"}`)
+	for n := 0; seq < events; n++ {
 		at := time.Duration(n)*87*time.Millisecond + time.Duration(n%13)*time.Microsecond
 		pod, node := fmt.Sprintf("web-%07d-%x", n, n*7919%65521), fmt.Sprintf("node-%06d", n/10)
 		machine := fmt.Sprintf("default-%05x", n/10)
-		record(at, "api", "create", "pods", "default", pod, "replicaset-controller", 201, `{"owner":"ReplicaSet/web"}`)
-		record(at+time.Millisecond, "api", "patch", "pods", "default", pod, "kube-scheduler", 200,
+		event(at, "api", "create", "pods", "default", pod, "replicaset-controller", 201, `{"owner":"ReplicaSet/web"}`)
+		event(at+time.Millisecond, "api", "patch", "pods", "default", pod, "kube-scheduler", 200,
 			`{"subresource":"status","reason":"Unschedulable","message":"0/`+strconv.Itoa(n%4000)+` nodes are available: `+strconv.Itoa(n%4000)+` Insufficient cpu. preemption: 0 nodes are available."}`)
 		if n%10 == 0 {
-			record(at+time.Second, "log", "log", "", "", "", "karpenter", 0, `{"level":"INFO","message":"found provisionable pod(s)","Pods":"default/`+pod+`","controller":"provisioner"}`)
-			record(at+time.Second, "api", "create", "nodeclaims", "", machine, "karpenter", 201, `{"nodePool":"default"}`)
-			record(at+time.Second, "log", "log", "", "", "", "karpenter", 0, `{"level":"INFO","message":"created nodeclaim","NodeClaim":{"name":"`+machine+`"},"controller":"provisioner"}`)
-			record(at+2*time.Second, "cloud", "POST /servers", "servers", "", node, "karpenter", 201, `{"type":"cx22"}`)
-			record(at+3*time.Second, "cloud", "created", "instances", "", node, "", 0, `{"hourlyEUR":0.006}`)
-			record(at+20*time.Second, "cloud", "running", "instances", "", node, "", 0, `{}`)
-			record(at+30*time.Second, "api", "create", "nodes", "", node, "karpenter", 201, `{"providerID":"kwok://`+node+`","ready":"False: KubeletNotReady","taints":["node.kubernetes.io/not-ready:NoSchedule"],"added":["node.kubernetes.io/not-ready:NoSchedule"]}`)
-			record(at+31*time.Second, "api", "patch", "nodeclaims", "", machine, "karpenter", 200, `{"providerID":"kwok://`+node+`","subresource":"status","conditions":{"Launched":"True","Registered":"True"}}`)
-			record(at+40*time.Second, "node", "ready", "nodes", "", node, "sim-node", 0, `{"reason":"KubeletReady"}`)
-			record(at+41*time.Second, "api", "patch", "nodes", "", node, "node-controller", 200, `{"ready":"True: KubeletReady","removed":["node.kubernetes.io/not-ready:NoSchedule"]}`)
+			event(at+time.Second, "log", "log", "", "", "", "karpenter", 0, `{"level":"INFO","message":"found provisionable pod(s)","Pods":"default/`+pod+`","controller":"provisioner"}`)
+			event(at+time.Second, "api", "create", "nodeclaims", "", machine, "karpenter", 201, `{"nodePool":"default"}`)
+			event(at+time.Second, "log", "log", "", "", "", "karpenter", 0, `{"level":"INFO","message":"created nodeclaim","NodeClaim":{"name":"`+machine+`"},"controller":"provisioner"}`)
+			event(at+2*time.Second, "cloud", "POST /servers", "servers", "", node, "karpenter", 201, `{"type":"cx22"}`)
+			event(at+3*time.Second, "cloud", "created", "instances", "", node, "", 0, `{"hourlyEUR":0.006}`)
+			event(at+20*time.Second, "cloud", "running", "instances", "", node, "", 0, `{}`)
+			event(at+30*time.Second, "api", "create", "nodes", "", node, "karpenter", 201, `{"providerID":"kwok://`+node+`","ready":"False: KubeletNotReady","taints":["node.kubernetes.io/not-ready:NoSchedule"],"added":["node.kubernetes.io/not-ready:NoSchedule"]}`)
+			event(at+31*time.Second, "api", "patch", "nodeclaims", "", machine, "karpenter", 200, `{"providerID":"kwok://`+node+`","subresource":"status","conditions":{"Launched":"True","Registered":"True"}}`)
+			event(at+40*time.Second, "node", "ready", "nodes", "", node, "sim-node", 0, `{"reason":"KubeletReady"}`)
+			event(at+41*time.Second, "api", "patch", "nodes", "", node, "node-controller", 200, `{"ready":"True: KubeletReady","removed":["node.kubernetes.io/not-ready:NoSchedule"]}`)
 		}
-		record(at+42*time.Second, "api", "create", "pods", "default", pod, "kube-scheduler", 201, `{"subresource":"binding","node":"`+node+`"}`)
-		record(at+44*time.Second, "node", "running", "pods", "default", pod, "sim-node", 0, `{"ip":"10.`+strconv.Itoa(n>>16&255)+`.`+strconv.Itoa(n>>8&255)+`.`+strconv.Itoa(n&255)+`","node":"`+node+`"}`)
-		record(at+50*time.Second, "api", "patch", "nodes", "", node, "sim-node", 200, `{"subresource":"status"}`)
-		record(at+10*time.Minute, "api", "delete", "pods", "default", pod, "replicaset-controller", 200, `{"gracePeriodSeconds":30}`)
-		record(at+10*time.Minute+time.Second, "node", "terminated", "pods", "default", pod, "sim-node", 0, `{"exitCode":0,"node":"`+node+`","reason":"Completed"}`)
+		event(at+42*time.Second, "api", "create", "pods", "default", pod, "kube-scheduler", 201, `{"subresource":"binding","node":"`+node+`"}`)
+		event(at+44*time.Second, "node", "running", "pods", "default", pod, "sim-node", 0, `{"ip":"10.`+strconv.Itoa(n>>16&255)+`.`+strconv.Itoa(n>>8&255)+`.`+strconv.Itoa(n&255)+`","node":"`+node+`"}`)
+		event(at+50*time.Second, "api", "patch", "nodes", "", node, "sim-node", 200, `{"subresource":"status"}`)
+		event(at+10*time.Minute, "api", "delete", "pods", "default", pod, "replicaset-controller", 200, `{"gracePeriodSeconds":30}`)
+		event(at+10*time.Minute+time.Second, "node", "terminated", "pods", "default", pod, "sim-node", 0, `{"exitCode":0,"node":"`+node+`","reason":"Completed"}`)
 		if n%10 == 9 {
-			record(at+11*time.Minute, "cloud", "DELETE /servers", "servers", "", node, "karpenter", 200, `{}`)
-			record(at+11*time.Minute, "api", "delete", "nodes", "", node, "karpenter", 200, `{}`)
-			record(at+12*time.Minute, "cloud", "deleted", "instances", "", node, "", 0, `{}`)
+			event(at+11*time.Minute, "cloud", "DELETE /servers", "servers", "", node, "karpenter", 200, `{}`)
+			event(at+11*time.Minute, "api", "delete", "nodes", "", node, "karpenter", 200, `{}`)
+			event(at+12*time.Minute, "cloud", "deleted", "instances", "", node, "", 0, `{}`)
 		}
 	}
 	if err := out.Flush(); err != nil {
@@ -155,7 +155,7 @@ func BenchmarkWrite(b *testing.B) {
 
 // go test ./reports/page -run '^$' -bench Browser -benchtime 1x
 //
-// NODESTORM_PAGE names a page to open instead of one of a million records.
+// NODESTORM_PAGE names a page to open instead of one of a million events.
 func BenchmarkBrowser(b *testing.B) {
 	to := os.Getenv("NODESTORM_PAGE")
 	if to == "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // maxRows bounds a table of the page. What the picture shows beyond is in the
-// table of records, which the script fills.
+// table of events, which the script fills.
 const maxRows = 200
 
 // tables are what a run's picture shows, as text: for screen readers, for paper,

@@ -73,7 +73,7 @@ func TestWhatFollowsStays(t *testing.T) {
 func TestCutOffKeys(t *testing.T) {
 	const begin = "-----BEGIN RSA PRIVATE KEY-----"
 	for name, test := range map[string]struct{ text, want string }{
-		"within a record":     {`{"message":"` + begin + `\nMIIEvQIBADANBg (cut)"}` + "\nnext\n", `{"message":"[removed]"}` + "\nnext\n"},
+		"within an event":     {`{"message":"` + begin + `\nMIIEvQIBADANBg (cut)"}` + "\nnext\n", `{"message":"[removed]"}` + "\nnext\n"},
 		"within a text of it": {`{"message":"{\"key\":\"` + begin + `\\nMIIE\"}"}` + "\n", `{"message":"{\"key\":\"[removed]\"}"}` + "\n"},
 		"in lines":            {begin + "\n" + strings.Repeat("MIIE\n", 255) + "last\nnext\n", "[removed]" + strings.Repeat("\n", 257) + "next\n"},
 		"at the end":          {begin + "\nMIIE", "[removed]\n"},

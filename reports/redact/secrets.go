@@ -241,7 +241,7 @@ func quoteEnds(line []byte, open, value int) int {
 			return before + own - min(own, slashes)
 		}
 	}
-	if n := bytes.IndexByte(line[value:], '"'); mark == '\'' && n >= 0 { // cut off, in a record
+	if n := bytes.IndexByte(line[value:], '"'); mark == '\'' && n >= 0 { // cut off, in an event
 		return value + len(bytes.TrimRight(line[value:value+n], `\`))
 	}
 	return len(line)

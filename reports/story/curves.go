@@ -190,7 +190,7 @@ func thin(points []Point) []Point {
 const window = 250 * time.Millisecond
 
 // pace is how fast virtual time passed and how late timers fired. Of histories
-// without the clock's own records the factor is known, for records have both times.
+// without the clock's own events the factor is known, for events have both times.
 func (b *Builder) pace() []Curve {
 	s := &b.story
 	factor, lag := Curve{Name: Factor, Unit: "x"}, Curve{Name: Lag, Unit: "ms"}
@@ -233,7 +233,7 @@ func inOrder(points []Point) []Point {
 	return points
 }
 
-// derived is the clock's factor as it follows from the times of records.
+// derived is the clock's factor as it follows from the times of events.
 func (s *Story) derived() []Curve {
 	type pair struct{ virtual, real time.Duration }
 	pairs := make([]pair, 0, len(s.Events))

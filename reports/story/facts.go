@@ -10,8 +10,8 @@ import (
 	"nodestorm/sim/history"
 )
 
-// facts are what lives and links need of a record's detail. Texts are empty
-// where the record does not say.
+// facts are what lives and links need of an event's detail. Texts are empty
+// where the event does not say.
 type facts struct {
 	ready              string // of a node: "True", "False", "Unknown"
 	taints             string // of a node: its taints, joined
@@ -35,7 +35,7 @@ type pace struct {
 	factor, lagMs float64
 }
 
-// paceOf is nil where a record does not say.
+// paceOf is nil where an event does not say.
 func paceOf(d history.Detail) *pace {
 	seconds, spanned := d.Number("seconds")
 	factor, paced := d.Number("factor")

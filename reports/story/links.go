@@ -50,7 +50,7 @@ func newLinks(s *Story) *links {
 	return l
 }
 
-// named is the object of that name, 0 if no record is about it.
+// named is the object of that name, 0 if no event is about it.
 func (l *links) named(resource, name string) uint32 {
 	namespace, rest, found := strings.Cut(name, "/")
 	if !found {
@@ -126,7 +126,7 @@ func (l *links) join(id string, object uint32, why string, event uint32) {
 	l.byID[id] = object
 }
 
-// called links what a cloud's records are about: calls, instances.
+// called links what a cloud's events are about: calls, instances.
 func (l *links) called(i uint32, e *Event, kind Kind, f facts) {
 	if history.Source(kind.Source) != history.Cloud || e.Object == 0 {
 		return

@@ -1,8 +1,8 @@
-// Package story puts the records of a run in order for people: who was alive in
+// Package story puts the events of a run in order for people: who was alive in
 // what state and when, who belongs to whom, what the autoscaler decided, and how
 // many of each there were. It is pure, judges nothing and draws nothing.
 //
-// It is made for a million records: a Builder takes them one by one and keeps of
+// It is made for a million events: a Builder takes them one by one and keeps of
 // each a few numbers, and every text once.
 package story
 
@@ -27,7 +27,7 @@ type Run struct {
 	Issue string `json:"issue,omitempty"`
 	Fix   string `json:"fix,omitempty"`
 	// Autoscaler is the name of the program under test, and the actor of its
-	// records: "karpenter". Target is the build, "karpenter@v1.6.4", Source where
+	// events: "karpenter". Target is the build, "karpenter@v1.6.4", Source where
 	// it came from; Kubernetes is the control plane.
 	Autoscaler string `json:"autoscaler,omitempty"`
 	Target     string `json:"target,omitempty"`
@@ -48,7 +48,7 @@ type Run struct {
 	Broken []string `json:"broken,omitempty"`
 	// Symptom is the statement of what the failure looks like.
 	Symptom string `json:"symptom,omitempty"`
-	// Evidence are the Seq of the records that show the verdict, in order.
+	// Evidence are the Seq of the events that show the verdict, in order.
 	Evidence []uint64 `json:"evidence,omitempty"`
 	Seed     uint64   `json:"seed"`
 	Commit   string   `json:"commit,omitempty"` // nodestorm's own
@@ -71,7 +71,7 @@ type Run struct {
 	Live bool `json:"live,omitempty"`
 	// Unjudged says that there will never be a verdict: a user keeps the world.
 	Unjudged bool `json:"unjudged,omitempty"`
-	// HourlyEUR is what a machine costs an hour in euros, where its own records
+	// HourlyEUR is what a machine costs an hour in euros, where its own events
 	// do not say. Zero: unknown, and then only node-hours are counted.
 	HourlyEUR float64 `json:"hourlyEUR,omitempty"`
 	// Measures are what the run came to, by their names: see sim/history/measure.

@@ -28,7 +28,7 @@ const (
 	Bad
 )
 
-// Event is a record, as numbers. Kind, Object and Detail are indices into the
+// Event is an event, as numbers. Kind, Object and Detail are indices into the
 // story's lists; Object and Detail are 0 where there is none.
 type Event struct {
 	Virtual, Real time.Duration
@@ -40,7 +40,7 @@ type Event struct {
 	Flags         Flags
 }
 
-// Kind is what many records have in common.
+// Kind is what many events have in common.
 type Kind struct {
 	Source, Verb, Actor string
 	Resource            string // of the object
@@ -48,7 +48,7 @@ type Kind struct {
 	Code                int // HTTP status, 0 for none
 }
 
-// Object is a thing that records are about.
+// Object is a thing that events are about.
 type Object struct {
 	Resource, Namespace, Name string
 }
@@ -59,17 +59,17 @@ type Story struct {
 	Events  []Event // by virtual time
 	Kinds   []Kind
 	Objects []Object // the first is no object
-	// Details are the records' details, as JSON; the first is empty.
+	// Details are the events' details, as JSON; the first is empty.
 	Details []string
 	Lives   []Life
 	Links   []Link
-	// Mentions are the objects that a record mentions in addition to its own.
+	// Mentions are the objects that an event mentions in addition to its own.
 	Mentions  []Mention
 	Curves    []Curve
 	Decisions []Decision
 	// Begin and End are the first and the last virtual time.
 	Begin, End time.Duration
-	// Absurd counts records whose time is so far off that it is not drawn.
+	// Absurd counts events whose time is so far off that it is not drawn.
 	Absurd int
 }
 
@@ -81,11 +81,11 @@ const (
 	maxDetail = 32 << 10
 	// maxName bounds names and verbs, in bytes. Kubernetes' own end at 253.
 	maxName = 512
-	// horizon bounds the time of a record: a year either way. Beyond, it is damage.
+	// horizon bounds the time of an event: a year either way. Beyond, it is damage.
 	horizon = 365 * 24 * time.Hour
 )
 
-// Builder makes a story of records, in any order.
+// Builder makes a story of events, in any order.
 type Builder struct {
 	story   Story
 	kinds   map[Kind]uint32
@@ -111,7 +111,7 @@ func NewBuilder(run Run) *Builder {
 	return b
 }
 
-// Add takes a record. It keeps nothing of it but copies.
+// Add takes an event. It keeps nothing of it but copies.
 func (b *Builder) Add(r history.Entry) {
 	b.meter.Add(r)
 	kind := Kind{Source: b.text(string(r.Source)), Verb: b.text(r.Verb), Actor: b.text(r.Actor), Code: r.Code,
@@ -314,11 +314,11 @@ func (s *Story) stepKind(i int) string {
 	return detail.Kind
 }
 
-// maxRecords bounds how many records a story keeps, some 850 bytes each: the file may be a
+// maxEvents bounds how many events a story keeps, some 850 bytes each: the file may be a
 // stranger's. A variable for tests only.
-var maxRecords = 5_000_000
+var maxEvents = 5_000_000
 
-// From is the story of a run from its records, which scan gives away; what it returns
+// From is the story of a run from its events, which scan gives away; what it returns
 // are problems.
 func From(about Run, scan func(func(history.Entry)) []string) *Story {
 	b := NewBuilder(about)
@@ -326,16 +326,16 @@ func From(about Run, scan func(func(history.Entry)) []string) *Story {
 	problems := scan(func(r history.Entry) {
 		ended = ended || r.Source == history.Harness && r.Verb == history.Ended
 		// mutant: a page takes a history of any length
-		if n++; n <= maxRecords {
+		if n++; n <= maxEvents {
 			b.Add(r)
 		}
 	})
 	s := b.Story()
 	s.Run.Problems = append(s.Run.Problems, problems...)
-	if left := n - maxRecords; left > 0 {
+	if left := n - maxEvents; left > 0 {
 		s.Run.Problems = append(s.Run.Problems,
-			fmt.Sprintf("the history has more than %d records, and no page has room for them: the last %d to "+
-				"come are left out; nodestorm recheck reads all", maxRecords, left))
+			fmt.Sprintf("the history has more than %d events, and no page has room for them: the last %d to "+
+				"come are left out; nodestorm recheck reads all", maxEvents, left))
 	}
 	if !ended && !about.Live {
 		s.Run.Problems = append(s.Run.Problems, "the history has no end: the run was cut off, and what is not in it may have happened")

@@ -216,7 +216,7 @@ func TestNodeOfAnotherServer(t *testing.T) {
 	same(t, "links", strings.Join(got, "; "), "instances b → nodes a: same provider ID")
 }
 
-// line is a record of a history.
+// line is an event of a history.
 func line(seq int, at float64, source, verb, resource, name, actor string, code int, detail string) string {
 	return fmt.Sprintf(`{"seq":%d,"virtual":%.0f,"real":0,"source":%q,"verb":%q,"object":{"resource":%q,"name":%q},"actor":%q,"code":%d,"detail":%s}`+"\n", seq, at*1e9, source, verb, resource, name, actor, code, detail)
 }
@@ -274,7 +274,7 @@ func TestScaleIsDecided(t *testing.T) {
 	}
 }
 
-// The clock's own records make the curves of factor and lag; what they say wrongly
+// The clock's own events make the curves of factor and lag; what they say wrongly
 // is left out.
 func TestPace(t *testing.T) {
 	s := readStory(t, story.Run{}, line(1, 0, "step", "passed", "", "", "godog", 0, `{}`)+
@@ -311,7 +311,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-func TestHostileRecords(t *testing.T) {
+func TestHostileEvents(t *testing.T) {
 	b := story.NewBuilder(story.Run{})
 	long := strings.Repeat("long ", 1<<18)
 	many := map[string]any{}

@@ -13,11 +13,11 @@ import (
 	"nodestorm/sim/history/vocabulary"
 )
 
-// entry is a record as the timeline shows it.
+// entry is an event as the timeline shows it.
 type entry struct {
 	at                  time.Duration
 	source, actor, what string
-	// fold is the same for records that may share a line, empty for those that
+	// fold is the same for events that may share a line, empty for those that
 	// have something of their own to say.
 	fold string
 }

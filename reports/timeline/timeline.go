@@ -21,22 +21,22 @@ const (
 	maxLine = 240
 	// maxActor bounds the width of the column of actors.
 	maxActor = 26
-	// foldFrom is how many similar records in a row become one line.
+	// foldFrom is how many similar events in a row become one line.
 	foldFrom = 4
 )
 
 // Write writes the history as text, an event a line in the order of virtual
 // time: its number, offset, source, actor, what happened, and the details. Of an object's
-// state (taints, conditions, provider ID) only what changed is shown; records in a
+// state (taints, conditions, provider ID) only what changed is shown; events in a
 // row that then differ in their object only are folded into one line. Text that
 // others wrote is made harmless for terminals, and long lines are cut.
-func Write(w io.Writer, records []history.Entry) error {
-	records = slices.Clone(records)
-	history.Sort(records)
+func Write(w io.Writer, events []history.Entry) error {
+	events = slices.Clone(events)
+	history.Sort(events)
 	state := changes{}
-	entries := make([]entry, 0, len(records))
+	entries := make([]entry, 0, len(events))
 	width, digits := 0, 0
-	for _, r := range records {
+	for _, r := range events {
 		e := state.entry(r)
 		entries = append(entries, e)
 		width = max(width, utf8.RuneCountInString(e.actor))
@@ -52,10 +52,10 @@ func Write(w io.Writer, records []history.Entry) error {
 			same = i + 1
 		}
 		e := entries[i]
-		line := fmt.Sprintf("%*d %s  %-7s  %-*s  %s", digits, records[i].Seq, Offset(e.at), e.source, width, e.actor, e.what)
+		line := fmt.Sprintf("%*d %s  %-7s  %-*s  %s", digits, events[i].Seq, Offset(e.at), e.source, width, e.actor, e.what)
 		if more := same - i - 1; more > 0 {
 			until := strings.TrimSpace(Offset(entries[same-1].at))
-			line += fmt.Sprintf(" … and %d more like it until %s, line %d", more, until, records[same-1].Seq)
+			line += fmt.Sprintf(" … and %d more like it until %s, line %d", more, until, events[same-1].Seq)
 		}
 		fmt.Fprintln(out, wording.Cut(strings.TrimRight(line, " "), maxLine))
 		i = same

@@ -41,12 +41,12 @@ func TestTimeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	records, problems := history.Read(file)
+	events, problems := history.Read(file)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	var out bytes.Buffer
-	if err := timeline.Write(&out, records); err != nil {
+	if err := timeline.Write(&out, events); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "timeline.txt", out.Bytes())
@@ -54,12 +54,12 @@ func TestTimeline(t *testing.T) {
 
 func TestTimelineOfHostileText(t *testing.T) {
 	hostile := "\x1b[31mred\x1b]0;title\a\r\n\x00\u202eevil\u2066 \xff " + strings.Repeat("long ", 1000)
-	record := history.Entry{Seq: 1, Virtual: -1500 * time.Millisecond, Event: history.Event{
+	event := history.Entry{Seq: 1, Virtual: -1500 * time.Millisecond, Event: history.Event{
 		Source: history.Logged, Verb: hostile, Actor: hostile, Object: history.Object{Resource: hostile, Name: hostile},
 		Detail: map[string]any{hostile: hostile, "message": hostile, "list": []any{hostile, map[string]any{hostile: 1.5}}},
 	}}
 	var out bytes.Buffer
-	if err := timeline.Write(&out, []history.Entry{record}); err != nil {
+	if err := timeline.Write(&out, []history.Entry{event}); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.TrimSuffix(out.String(), "\n")
@@ -75,14 +75,14 @@ func TestTimelineOfHostileText(t *testing.T) {
 }
 
 func TestTimelineOfConditionsThatGo(t *testing.T) {
-	var records []history.Entry
+	var events []history.Entry
 	for i, conditions := range []map[string]any{{"Ready": "True", "Consolidatable": "True"}, {"Ready": "True"},
 		{"Ready": "True", "Consolidatable": "True"}} {
-		records = append(records, history.Entry{Seq: uint64(i), Event: history.Event{Source: history.API, Verb: "patch", Code: 200,
+		events = append(events, history.Entry{Seq: uint64(i), Event: history.Event{Source: history.API, Verb: "patch", Code: 200,
 			Object: history.Object{Resource: "nodeclaims", Name: "a"}, Detail: map[string]any{"conditions": conditions}}})
 	}
 	var out bytes.Buffer
-	if err := timeline.Write(&out, records); err != nil {
+	if err := timeline.Write(&out, events); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{"a 200 Consolidatable=True Ready=True", "a 200 -Consolidatable", "a 200 Consolidatable=True"} {

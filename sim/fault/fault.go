@@ -21,7 +21,7 @@ import (
 
 // Fault is one thing that goes wrong with a part of the world.
 type Fault struct {
-	// Name is what records and errors call it. Required, unique in that part.
+	// Name is what events and errors call it. Required, unique in that part.
 	Name string
 	// Match is what it strikes, of the type that its List has. Nil is that type's zero value.
 	Match Match

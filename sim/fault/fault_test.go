@@ -110,10 +110,10 @@ func TestLife(t *testing.T) {
 		t.Error("it is cleared other than once")
 	}
 	var verbs []string
-	for _, r := range log.Records() {
+	for _, r := range log.Events() {
 		verbs = append(verbs, r.Verb)
 		if r.Source != history.Fault || r.Detail["fault"] != "f" || r.Detail["effect"] != "breaks" {
-			t.Errorf("record %+v", r)
+			t.Errorf("event %+v", r)
 		}
 	}
 	if got := strings.Join(verbs, " "); got != "armed matched ineffective effective effective cleared" {
@@ -149,13 +149,13 @@ func TestWhen(t *testing.T) {
 	waiting := fault.AwaitIn(log)
 	l := fault.Recorder{History: log}.Arm("f", "breaks", plan, clk.Now(), fault.EventDetails{})
 	if !l.Begins().IsZero() {
-		t.Error("it begins before its record")
+		t.Error("it begins before its event")
 	}
 	clk.Step(time.Minute)
 	log.Record(before)
-	at, err := waiting.Record(t.Context(), l.Plan)
+	at, err := waiting.Event(t.Context(), l.Plan)
 	if err != nil || !at.Equal(clk.Now()) {
-		t.Fatalf("got %v, %v, want the second of two records", at, err)
+		t.Fatalf("got %v, %v, want the second of two events", at, err)
 	}
 	if l.Start(at); l.Begins() != clk.Now().Add(5*time.Second) {
 		t.Errorf("it begins at %v", l.Begins())
@@ -163,8 +163,8 @@ func TestWhen(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fault.AwaitIn(log).Record(t.Context(), l.Plan); err == nil {
-		t.Error("a record came after the end")
+	if _, err := fault.AwaitIn(log).Event(t.Context(), l.Plan); err == nil {
+		t.Error("an event came after the end")
 	}
 }
 

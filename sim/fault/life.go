@@ -10,7 +10,7 @@ import (
 	"nodestorm/sim/time/seed"
 )
 
-// EventDetails is what a record contains about a fault in addition to its name and effect.
+// EventDetails is what an event contains about a fault in addition to its name and effect.
 type EventDetails struct {
 	Actor  string
 	Object history.Object
@@ -41,7 +41,7 @@ type Life struct {
 // count from something else, Start or Wait say so afterwards.
 func (r Recorder) Arm(name, effect string, plan Plan, now time.Time, about EventDetails) Life {
 	l := Life{Plan: plan, name: name, effect: effect, armed: now, random: seed.Stream(r.Seed, "fault", name), history: r.History}
-	// mutant: a fault that waits for a record does not
+	// mutant: a fault that waits for an event does not
 	if plan.When == nil {
 		l.Start(now)
 	}
@@ -58,7 +58,7 @@ func (l *Life) Start(from time.Time) {
 // Wait has the plan's time count from a Start that is still to come.
 func (l *Life) Wait() { l.active = time.Time{} }
 
-// Name and Effect are what records call the fault and what it does.
+// Name and Effect are what events call the fault and what it does.
 func (l *Life) Name() string { return l.name }
 
 // Effect is described with Name.
@@ -159,8 +159,8 @@ func (l *Life) record(verb string, at time.Time, about EventDetails) {
 	l.history.Record(history.Event{At: at, Source: history.Fault, Verb: verb, Actor: about.Actor, Object: about.Object, Detail: detail})
 }
 
-// Awaiting is the record that a plan's When is about. It is taken before the fault is
-// armed, for the fault's own records not to count.
+// Awaiting is the event that a plan's When is about. It is taken before the fault is
+// armed, for the fault's own events not to count.
 type Awaiting struct {
 	log   *history.Log
 	after uint64
@@ -175,9 +175,9 @@ func AwaitIn(log *history.Log) Awaiting {
 	return a
 }
 
-// Record waits for the record, and returns when it happened. The error is that the
+// Event waits for the event, and returns when it happened. The error is that the
 // context or the history has ended.
-func (a Awaiting) Record(ctx context.Context, plan Plan) (time.Time, error) {
+func (a Awaiting) Event(ctx context.Context, plan Plan) (time.Time, error) {
 	r, err := a.log.WaitAfter(ctx, a.after, func(r history.Entry) bool { return plan.When.Matches(r) })
 	if err != nil {
 		return time.Time{}, err

@@ -47,10 +47,10 @@ type Kind struct {
 	// Drawn are what schedules that are drawn have of it. Those of a cloud's effects are in its cloud.yaml.
 	Drawn []Drawn
 
-	called string // in records; empty: the key
+	called string // in events; empty: the key
 }
 
-// Called has records call its effects otherwise than by their key. Those with a method String are called that.
+// Called has events call its effects otherwise than by their key. Those with a method String are called that.
 func (k *Kind) Called(name string) *Kind {
 	k.called = name
 	return k
@@ -180,7 +180,7 @@ func (s *Subject) Kinds() []*Kind {
 // Has reports whether an effect is of one of its kinds.
 func (l *List) Has(e Effect) bool { return l.kind(e) != nil }
 
-// Called is what records and errors call an effect.
+// Called is what events and errors call an effect.
 func (l *List) Called(e Effect) string {
 	if named, is := e.(fmt.Stringer); is {
 		return named.String()

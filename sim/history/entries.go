@@ -22,7 +22,7 @@ type Entries interface {
 	Err() error
 }
 
-// InMemory are records in whatever order.
+// InMemory are events in whatever order.
 type InMemory []Entry
 
 // Arrived implements Entries.
@@ -42,13 +42,13 @@ func (m InMemory) Timed() iter.Seq[Entry] {
 // Err implements Entries.
 func (InMemory) Err() error { return nil }
 
-// Stored are the records of a history's file, read anew each time, so that they may be more
+// Stored are the events of a history's file, read anew each time, so that they may be more
 // than the memory holds. It is for one reader at a time.
 type Stored struct {
-	// Path is that of the file, whose records have the order of their Seq. It is read as long as Context lasts.
+	// Path is that of the file, whose events have the order of their Seq. It is read as long as Context lasts.
 	Path    string
 	Context context.Context
-	// Late is how much later than others of a later time a record arrives at most, see [Lateness].
+	// Late is how much later than others of a later time an event arrives at most, see [Lateness].
 	Late time.Duration
 
 	err error
@@ -67,7 +67,7 @@ func (s *Stored) Arrived() iter.Seq[Entry] {
 				s.err = fmt.Errorf("%s: %w", s.Path, Problem{l.n, l.err})
 				return
 			}
-			if !yield(l.record) {
+			if !yield(l.event) {
 				return
 			}
 		}
@@ -82,7 +82,7 @@ func (s *Stored) Timed() iter.Seq[Entry] {
 		for r := range s.Arrived() {
 			heap.Push(&waiting, r)
 			last = max(last, r.Virtual)
-			// mutant: records of a stored history come as they arrived, whatever their time
+			// mutant: events of a stored history come as they arrived, whatever their time
 			// mutant: an order of time needs all of a history in memory
 			for len(waiting) > 0 && waiting[0].Virtual <= last-s.Late {
 				if !yield(heap.Pop(&waiting).(Entry)) {
@@ -101,20 +101,20 @@ func (s *Stored) Timed() iter.Seq[Entry] {
 // Err implements Entries.
 func (s *Stored) Err() error { return s.err }
 
-// Lateness is how much later than others of a later time the records of a history arrive at
+// Lateness is how much later than others of a later time the events of a history arrive at
 // most, of all those that Add was given, in the order of arrival.
 type Lateness struct {
 	Most time.Duration
 	last time.Duration
 }
 
-// Add takes in the next record.
+// Add takes in the next event.
 func (l *Lateness) Add(r Entry) {
 	l.last = max(l.last, r.Virtual)
 	l.Most = max(l.Most, l.last-r.Virtual)
 }
 
-// byTime is a heap whose first record is the first in the order of Sort.
+// byTime is a heap whose first event is the first in the order of Sort.
 type byTime []Entry
 
 func (h byTime) Len() int           { return len(h) }

@@ -20,8 +20,8 @@ func TestLogReportsFullDisk(t *testing.T) {
 	if err := log.Close(); err == nil || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("Close on a full disk: %v", err)
 	}
-	if len(log.Records()) != 1 {
-		t.Error("the memory lost a record with the disk")
+	if len(log.Events()) != 1 {
+		t.Error("the memory lost an event with the disk")
 	}
 }
 
@@ -37,7 +37,7 @@ func TestScanEndsAtTheMostPieces(t *testing.T) {
 		read := 0
 		problems := Scan(strings.NewReader(text.String()), func(Entry) { read++ })
 		if read != 4 || len(problems) != 1 || problems[0].Line != 4 || !strings.Contains(problems[0].Error(), "more than 3 pieces") {
-			t.Errorf("%s: %d records, %v", name, read, problems)
+			t.Errorf("%s: %d events, %v", name, read, problems)
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package history is the ordered record of a run: what the API server, the
+// Package history is the events of a run in order: what the API server, the
 // cloud, the nodes, the faults, the target's log and the steps did, on one
 // virtual time line. It writes and reads history.ndjson, one JSON object a
-// line, and lets a running step wait for a record.
+// line, and lets a running step wait for an event.
 //
 // It does not judge (sim/history/checker does) and does not draw (reports does).
 package history
@@ -62,7 +62,7 @@ const MayMiss = "may-miss"
 // People is the actor of what people do to objects of the API server.
 const People = "kubectl"
 
-// Programs is the resource of the objects of such records.
+// Programs is the resource of the objects of such events.
 const Programs = "programs"
 
 // Verbs of faults, in the order of their lives.
@@ -77,22 +77,22 @@ const (
 // FaultVerbs lists them.
 func FaultVerbs() []string { return []string{Armed, Matched, Effective, Ineffective, Cleared} }
 
-// Pace is the verb of the clock's records: how virtual time passed until then, for
+// Pace is the verb of the clock's events: how virtual time passed until then, for
 // so many "seconds" of it. "factor" is the mean, "lagP99Ms" and "lagMaxMs" are how
 // late timers fired, in virtual milliseconds.
 const Pace = "pace"
 
-// Rounds is the verb of the harness's records of how long rounds of an autoscaler's main loop took, by its own
-// metrics: details "of", how many there were since the record before, and "seconds", of virtual time, that one took on
+// Rounds is the verb of the harness's events of how long rounds of an autoscaler's main loop took, by its own
+// metrics: details "of", how many there were since the event before, and "seconds", of virtual time, that one took on
 // average.
 const Rounds = "rounds"
 
-// Used is the verb of the harness's records of how much of a processor programs of the world have used when it ends, or
+// Used is the verb of the harness's events of how much of a processor programs of the world have used when it ends, or
 // since they were last started: detail "seconds", real ones.
 const Used = "used"
 
-// Prices is the verb of the harness's record of what types of machines cost an hour whose cloud is a part of a program, and
-// has no records of its own: detail "currency", and by type "onDemand" and "spot".
+// Prices is the verb of the harness's event of what types of machines cost an hour whose cloud is a part of a program, and
+// has no events of its own: detail "currency", and by type "onDemand" and "spot".
 const Prices = "prices"
 
 // Object names what an event is about. All fields may be empty. Resource is the
@@ -140,7 +140,7 @@ type Event struct {
 
 // Entry is an event in its place in the history.
 type Entry struct {
-	// Seq numbers the records of a run from 1 in the order of arrival. It is what
+	// Seq numbers the events of a run from 1 in the order of arrival. It is what
 	// a finding quotes as evidence.
 	Seq uint64 `json:"seq"`
 	// Virtual and Real are offsets since the run's start, nanoseconds in JSON.
@@ -165,7 +165,7 @@ type discard struct{}
 
 func (discard) Record(Event) {}
 
-// Short cuts text that others wrote to what a record may hold: 300 bytes.
+// Short cuts text that others wrote to what an event may hold: 300 bytes.
 func Short(text string) string {
 	const most = 300
 	if len(text) <= most {
@@ -174,9 +174,9 @@ func Short(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// Sort orders records by virtual time, those of the same instant by Seq.
-func Sort(records []Entry) {
-	slices.SortFunc(records, inOrder)
+// Sort orders events by virtual time, those of the same instant by Seq.
+func Sort(events []Entry) {
+	slices.SortFunc(events, inOrder)
 }
 
 func inOrder(a, b Entry) int {

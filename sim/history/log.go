@@ -17,11 +17,11 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// flushInterval is the longest real time that a record stays out of the file,
+// flushInterval is the longest real time that an event stays out of the file,
 // so that a killed run loses a second of its history at most.
 const flushInterval = time.Second
 
-// ErrClosed is what Wait returns when the log is closed before a record matches.
+// ErrClosed is what Wait returns when the log is closed before an event matches.
 var ErrClosed = errors.New("history is closed")
 
 // Log is the history of a running world: in memory, and in a file when made by
@@ -35,7 +35,7 @@ type Log struct {
 	writerEnded chan struct{}
 
 	mu       sync.Mutex
-	records  []Entry // append-only
+	events   []Entry // append-only
 	grown    chan struct{}
 	closed   bool
 	writeErr error
@@ -44,8 +44,8 @@ type Log struct {
 
 // Digest identifies a history's file.
 type Digest struct {
-	Records uint64 `json:"records"`
-	SHA256  string `json:"sha256"` // of the file
+	Events uint64 `json:"records"`
+	SHA256 string `json:"sha256"` // of the file
 }
 
 // New returns a Log that lives in memory only. start is the virtual wall time of
@@ -61,7 +61,7 @@ func New(start time.Time, clk clock.PassiveClock) *Log {
 }
 
 // Create returns a Log that also writes path, which must not exist yet. See New
-// for start. Close it to have all records in the file.
+// for start. Close it to have all events in the file.
 func Create(path string, start time.Time, clk clock.PassiveClock) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -77,7 +77,7 @@ func newWithFile(file *os.File, start time.Time, clk clock.PassiveClock) *Log {
 	return l
 }
 
-// Start is the virtual wall time from which Record.Virtual counts.
+// Start is the virtual wall time from which Entry.Virtual counts.
 func (l *Log) Start() time.Time { return l.start }
 
 // Record implements Recorder. After Close it does nothing.
@@ -88,12 +88,12 @@ func (l *Log) Record(e Event) {
 		return
 	}
 	if e.At.IsZero() {
-		// mutant: a record's time is real time
+		// mutant: an event's time is real time
 		e.At = l.clk.Now()
 	}
-	l.records = append(l.records, Entry{
-		// mutant: the recorder numbers records in another order
-		Seq:     uint64(len(l.records) + 1),
+	l.events = append(l.events, Entry{
+		// mutant: the recorder numbers events in another order
+		Seq:     uint64(len(l.events) + 1),
 		Virtual: e.At.Sub(l.start),
 		Real:    time.Since(l.realStart),
 		Event:   e,
@@ -103,41 +103,41 @@ func (l *Log) Record(e Event) {
 }
 
 // Records returns all records so far in the order of Sort. The slice is the
-// caller's; the records' details are shared and must not be changed.
-func (l *Log) Records() []Entry {
-	records, _, _ := l.since(0)
-	sorted := slices.Clone(records)
+// caller's; the events' details are shared and must not be changed.
+func (l *Log) Events() []Entry {
+	events, _, _ := l.since(0)
+	sorted := slices.Clone(events)
 	Sort(sorted)
 	return sorted
 }
 
-// Since returns the records that arrived after the one numbered seq, in the
+// Since returns the events that arrived after the one numbered seq, in the
 // order of arrival; Since(0) returns all. It copies nothing and is cheap to
 // poll; the caller must not change what it returns.
 func (l *Log) Since(seq uint64) []Entry {
-	records, _, _ := l.since(seq)
-	return records
+	events, _, _ := l.since(seq)
+	return events
 }
 
-func (l *Log) since(seq uint64) (records []Entry, grown <-chan struct{}, closed bool) {
+func (l *Log) since(seq uint64) (events []Entry, grown <-chan struct{}, closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := uint64(len(l.records))
-	return l.records[min(seq, n):n:n], l.grown, l.closed
+	n := uint64(len(l.events))
+	return l.events[min(seq, n):n:n], l.grown, l.closed
 }
 
-// Wait returns the first record, in the order of arrival, for which match holds,
+// Wait returns the first event, in the order of arrival, for which match holds,
 // whether it is there already or comes later. It ends with the context's cause,
 // or with ErrClosed when the log is closed first.
 func (l *Log) Wait(ctx context.Context, match func(Entry) bool) (Entry, error) {
 	return l.WaitAfter(ctx, 0, match)
 }
 
-// WaitAfter is Wait for the records that arrive after the one numbered seq.
+// WaitAfter is Wait for the events that arrive after the one numbered seq.
 func (l *Log) WaitAfter(ctx context.Context, seq uint64, match func(Entry) bool) (Entry, error) {
 	for {
-		records, grown, closed := l.since(seq)
-		for _, r := range records {
+		events, grown, closed := l.since(seq)
+		for _, r := range events {
 			if match(r) {
 				return r, nil
 			}
@@ -149,14 +149,14 @@ func (l *Log) WaitAfter(ctx context.Context, seq uint64, match func(Entry) bool)
 		select {
 		case <-grown:
 		case <-ctx.Done():
-			return Entry{}, fmt.Errorf("waiting for a record (none of %d matches): %w", seq, context.Cause(ctx))
+			return Entry{}, fmt.Errorf("waiting for an event (none of %d matches): %w", seq, context.Cause(ctx))
 		}
 	}
 }
 
 // Close ends the log: later events are dropped, waiters get ErrClosed, and the
 // file, if any, is complete. The error says whether the file could not be
-// written at some time, for example because the disk was full; the records in
+// written at some time, for example because the disk was full; the events in
 // memory are complete all the same. Further calls return the same error.
 func (l *Log) Close() error {
 	l.mu.Lock()
@@ -182,7 +182,7 @@ func (l *Log) Digest() Digest {
 	return l.written
 }
 
-// write copies records to the file each flushInterval and once more at the end.
+// write copies events to the file each flushInterval and once more at the end.
 func (l *Log) write() {
 	defer close(l.writerEnded)
 	sum := sha256.New()
@@ -197,7 +197,7 @@ func (l *Log) write() {
 		case <-l.stop:
 			last = true
 		}
-		// mutant: the writer of the history leaves a record out
+		// mutant: the writer of the history leaves an event out
 		for _, r := range l.Since(seq) {
 			_, _ = buffer.Write(line(r)) // a failed write stays in the buffer until Flush
 			seq = r.Seq
@@ -207,13 +207,13 @@ func (l *Log) write() {
 	err = errors.Join(err, l.file.Close())
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.written = Digest{Records: seq, SHA256: hex.EncodeToString(sum.Sum(nil))}
+	l.written = Digest{Events: seq, SHA256: hex.EncodeToString(sum.Sum(nil))}
 	if err != nil {
 		l.writeErr = fmt.Errorf("writing history: %w", err)
 	}
 }
 
-// line is the record's line in the file. A detail that JSON cannot express is
+// line is the event's line in the file. A detail that JSON cannot express is
 // replaced by the reason, so that the event itself is kept.
 func line(r Entry) []byte {
 	text, err := json.Marshal(r)

@@ -37,15 +37,15 @@ func TestLogStampsAndOrders(t *testing.T) {
 	early.At = start.Add(time.Second)
 	log.Record(early)
 
-	records := log.Records()
-	if len(records) != 2 || records[0].Object.Name != "first" || records[0].Virtual != time.Second || records[0].Seq != 2 {
-		t.Fatalf("records are not in the order of virtual time: %+v", records)
+	events := log.Events()
+	if len(events) != 2 || events[0].Object.Name != "first" || events[0].Virtual != time.Second || events[0].Seq != 2 {
+		t.Fatalf("events are not in the order of virtual time: %+v", events)
 	}
-	if r := records[1]; r.Virtual != 3*time.Second || !r.At.Equal(start.Add(3*time.Second)) || r.Real <= 0 || r.Real > time.Minute {
+	if r := events[1]; r.Virtual != 3*time.Second || !r.At.Equal(start.Add(3*time.Second)) || r.Real <= 0 || r.Real > time.Minute {
 		t.Errorf("an event without a time was stamped %+v", r)
 	}
 	if since := log.Since(1); len(since) != 1 || since[0].Seq != 2 {
-		t.Errorf("Since(1) = %+v, want the record 2 only", since)
+		t.Errorf("Since(1) = %+v, want the event 2 only", since)
 	}
 	if since := log.Since(99); len(since) != 0 {
 		t.Errorf("Since beyond the end = %+v", since)
@@ -80,18 +80,18 @@ func TestLogFileReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := log.Digest(), (history.Digest{Records: 1001, SHA256: fmt.Sprintf("%x", sha256.Sum256(text))}); got != want {
+	if got, want := log.Digest(), (history.Digest{Events: 1001, SHA256: fmt.Sprintf("%x", sha256.Sum256(text))}); got != want {
 		t.Errorf("the digest is %+v, of the file it is %+v", got, want)
 	}
-	records, problems := history.Read(bytes.NewReader(text))
-	if len(problems) != 0 || len(records) != 1001 || len(log.Records()) != 1001 {
-		t.Fatalf("%d records read, %d in memory, problems %v; want 1001 and none", len(records), len(log.Records()), problems)
+	events, problems := history.Read(bytes.NewReader(text))
+	if len(problems) != 0 || len(events) != 1001 || len(log.Events()) != 1001 {
+		t.Fatalf("%d events read, %d in memory, problems %v; want 1001 and none", len(events), len(log.Events()), problems)
 	}
-	if r := records[0]; r.Seq != 1 || r.Code != 201 || r.Object.String() != "nodeclaims/claim" || r.Detail["pool"] != "default" {
-		t.Errorf("record reads back as %+v", r)
+	if r := events[0]; r.Seq != 1 || r.Code != 201 || r.Object.String() != "nodeclaims/claim" || r.Detail["pool"] != "default" {
+		t.Errorf("event reads back as %+v", r)
 	}
-	if text, _ := records[1000].Detail["unwritable"].(string); !strings.Contains(text, "func()") {
-		t.Errorf("a detail that JSON cannot express became %v", records[1000].Detail)
+	if text, _ := events[1000].Detail["unwritable"].(string); !strings.Contains(text, "func()") {
+		t.Errorf("a detail that JSON cannot express became %v", events[1000].Detail)
 	}
 	if _, err := history.Create(path, start, clk); !errors.Is(err, os.ErrExist) {
 		t.Errorf("creating over a stored history: %v, want ErrExist", err)
@@ -116,7 +116,7 @@ func TestLogFlushesWhileOpen(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("no record in the file of an open log")
+			t.Fatal("no event in the file of an open log")
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -129,11 +129,11 @@ func TestWait(t *testing.T) {
 		return func(r history.Entry) bool { return r.Object.Name == name }
 	}
 	if r, err := log.Wait(t.Context(), named("a")); err != nil || r.Seq != 1 {
-		t.Fatalf("waiting for a past record: %+v, %v", r, err)
+		t.Fatalf("waiting for a past event: %+v, %v", r, err)
 	}
 	go log.Record(created("b"))
 	if r, err := log.WaitAfter(t.Context(), 1, named("b")); err != nil || r.Seq != 2 {
-		t.Fatalf("waiting for a later record: %+v, %v", r, err)
+		t.Fatalf("waiting for a later event: %+v, %v", r, err)
 	}
 	cause := errors.New("15m are over")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -1,10 +1,10 @@
 package history
 
-// Died is the verb of the harness's record of a component that died though nothing was to
+// Died is the verb of the harness's event of a component that died though nothing was to
 // kill it. The actor is the component; detail "error" says how.
 const Died = "died"
 
-// Death is the record of it.
+// Death is the event of it.
 func Death(component string, err error) Event {
 	return Event{Source: Harness, Verb: Died, Actor: component, Detail: map[string]any{"error": err.Error()}}
 }
@@ -12,8 +12,8 @@ func Death(component string, err error) Event {
 // Disk is what has died, by its name, where a disk of the world is full.
 const Disk = "disk"
 
-// Broken is the record of an invariant that does not hold any more. It is for who watches
-// or reads the run, which is judged by the records that break it.
+// Broken is the event of an invariant that does not hold any more. It is for who watches
+// or reads the run, which is judged by the events that break it.
 func Broken(invariant, why string) Event {
 	return Event{Source: Harness, Verb: "broken", Actor: "invariant", Detail: map[string]any{"error": invariant + ": " + why}}
 }
@@ -47,7 +47,7 @@ type Outcome struct {
 	Error string
 }
 
-// Event is the record of the outcome.
+// Event is the event of the outcome.
 func (o Outcome) Event() Event {
 	detail := map[string]any{"kind": string(o.Role), "text": o.Text}
 	for key, text := range map[string]string{"quoted": o.Quoted, "error": o.Error} {
@@ -58,7 +58,7 @@ func (o Outcome) Event() Event {
 	return Event{Source: Step, Verb: o.Status, Actor: "godog", Detail: detail}
 }
 
-// OutcomeOf is what a record says about a step.
+// OutcomeOf is what an event says about a step.
 func OutcomeOf(r Entry) (o Outcome, ok bool) {
 	if r.Source != Step {
 		return o, false

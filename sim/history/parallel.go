@@ -13,14 +13,14 @@ import (
 // handing it over cheap, and little beside what a reader of histories needs.
 const batchSize = 256 << 10
 
-// storedLine is a line of a stored history: its record, with Seq zero if it holds none,
+// storedLine is a line of a stored history: its event, with Seq zero if it holds none,
 // and what is wrong with it.
 type storedLine struct {
-	n      int // from 1
-	text   []byte
-	open   bool // its end is missing
-	record Entry
-	err    error
+	n     int // from 1
+	text  []byte
+	open  bool // its end is missing
+	event Entry
+	err   error
 }
 
 // lines are the lines of a stored history in their order, those without text

@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine is the longest line, in bytes, that Read takes as a record. Real lines
+// maxLine is the longest line, in bytes, that Read takes as an event. Real lines
 // are below 2 KiB; the bound keeps a foreign file from filling the memory.
 const maxLine = 4 << 20
 
 // maxProblems bounds how many problems Read lists: beyond, a file is foreign.
 const maxProblems = 100
 
-// Problem is a place of a stored history that could not be read as a record.
+// Problem is a place of a stored history that could not be read as an event.
 type Problem struct {
 	// Line counts from 1.
 	Line int
@@ -30,21 +30,21 @@ func (p Problem) Error() string { return fmt.Sprintf("line %d: %v", p.Line, p.Er
 // Unwrap returns the reason.
 func (p Problem) Unwrap() error { return p.Err }
 
-// Read returns the records of a stored history in the order of Sort, all of them in memory,
+// Read returns the events of a stored history in the order of Sort, all of them in memory,
 // and what was wrong with it, as Scan reports it.
 func Read(r io.Reader) ([]Entry, []Problem) {
-	var records []Entry
-	problems := Scan(r, func(record Entry) { records = append(records, record) })
-	Sort(records)
-	return records, problems
+	var events []Entry
+	problems := Scan(r, func(event Entry) { events = append(events, event) })
+	Sort(events)
+	return events, problems
 }
 
-// Scan calls each for every record of a stored history, in the order of the
-// file, and returns what was wrong with it: lines that are no records are left
+// Scan calls each for every event of a stored history, in the order of the
+// file, and returns what was wrong with it: lines that are no events are left
 // out and listed, so is a last line that was cut off, and so is an error of r,
 // which ends the reading. Text that is not UTF-8 is kept with U+FFFD in place of
-// the bad bytes, and listed. The records' At is zero: a stored history knows
-// offsets only. Scan keeps nothing that grows with the records, so that a history may be
+// the bad bytes, and listed. The events' At is zero: a stored history knows
+// offsets only. Scan keeps nothing that grows with the events, so that a history may be
 // larger than the memory.
 func Scan(r io.Reader, each func(Entry)) []Problem {
 	var problems []Problem
@@ -53,16 +53,16 @@ func Scan(r io.Reader, each func(Entry)) []Problem {
 		if l.err != nil {
 			problems = append(problems, Problem{l.n, l.err})
 		}
-		if l.record.Seq != 0 {
-			// mutant: a repeated record is taken
-			if first := seen.add(l.record.Seq, l.n); first != 0 {
-				problems = append(problems, Problem{l.n, fmt.Errorf("seq %d is already on line %d", l.record.Seq, first)})
+		if l.event.Seq != 0 {
+			// mutant: a repeated event is taken
+			if first := seen.add(l.event.Seq, l.n); first != 0 {
+				problems = append(problems, Problem{l.n, fmt.Errorf("seq %d is already on line %d", l.event.Seq, first)})
 			} else {
-				each(l.record)
+				each(l.event)
 			}
 			if seen.scattered() {
 				return append(problems,
-					Problem{l.n, fmt.Errorf("its records are in more than %d pieces, no run's are: the rest is not read", maxStrays)})
+					Problem{l.n, fmt.Errorf("its events are in more than %d pieces, no run's are: the rest is not read", maxStrays)})
 			}
 		}
 		if len(problems) >= maxProblems {
@@ -73,36 +73,36 @@ func Scan(r io.Reader, each func(Entry)) []Problem {
 	return problems
 }
 
-// parse finds the record in the line's text, if there is a text.
+// parse finds the event in the line's text, if there is a text.
 func (l *storedLine) parse() {
 	if len(bytes.TrimSpace(l.text)) == 0 {
 		return
 	}
-	l.record, l.err = parse(l.text, l.open)
-	l.text = nil // the record has all of it
+	l.event, l.err = parse(l.text, l.open)
+	l.text = nil // the event has all of it
 }
 
-// parse returns a line's record, with Seq zero if it holds none. open says that
+// parse returns a line's event, with Seq zero if it holds none. open says that
 // the line has no end.
 func parse(text []byte, open bool) (Entry, error) {
-	var record Entry
-	if err := json.Unmarshal(text, &record); err != nil {
+	var event Entry
+	if err := json.Unmarshal(text, &event); err != nil {
 		if open {
 			return Entry{}, fmt.Errorf("cut off after %d bytes", len(text))
 		}
-		return Entry{}, fmt.Errorf("not a record: %w", err)
+		return Entry{}, fmt.Errorf("not an event: %w", err)
 	}
 	switch {
-	case record.Seq == 0:
-		return Entry{}, errors.New("not a record: seq is missing")
-	case record.Source == "":
-		return Entry{}, errors.New("not a record: source is missing")
-	case record.Verb == "":
-		return Entry{}, errors.New("not a record: verb is missing")
+	case event.Seq == 0:
+		return Entry{}, errors.New("not an event: seq is missing")
+	case event.Source == "":
+		return Entry{}, errors.New("not an event: source is missing")
+	case event.Verb == "":
+		return Entry{}, errors.New("not an event: verb is missing")
 	case !utf8.Valid(text):
-		return record, errors.New("not UTF-8: bad bytes are shown as U+FFFD")
+		return event, errors.New("not UTF-8: bad bytes are shown as U+FFFD")
 	}
-	return record, nil
+	return event, nil
 }
 
 var errLongLine = fmt.Errorf("longer than %d bytes", maxLine)

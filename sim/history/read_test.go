@@ -28,9 +28,9 @@ func TestRead(t *testing.T) {
 		{"no newline at the end", good1 + "\n" + good2, []uint64{2, 1}, nil},
 		{"blank lines", "\n" + good1 + "\n\r\n", []uint64{1}, nil},
 		{"cut off", good1 + "\n" + good2[:40], []uint64{1}, []string{"line 2: cut off after 40 bytes"}},
-		{"corrupt line", good1 + "\n\x00\x01garbage\n" + good2 + "\n", []uint64{2, 1}, []string{"line 2: not a record: invalid character"}},
-		{"foreign", `{"kind":"Event"}` + "\n", nil, []string{"line 1: not a record: seq is missing"}},
-		{"array", "[1]\n", nil, []string{"line 1: not a record: json: cannot unmarshal"}},
+		{"corrupt line", good1 + "\n\x00\x01garbage\n" + good2 + "\n", []uint64{2, 1}, []string{"line 2: not an event: invalid character"}},
+		{"foreign", `{"kind":"Event"}` + "\n", nil, []string{"line 1: not an event: seq is missing"}},
+		{"array", "[1]\n", nil, []string{"line 1: not an event: json: cannot unmarshal"}},
 		{"no source", `{"seq":1,"verb":"a"}` + "\n", nil, []string{"source is missing"}},
 		{"no verb", `{"seq":1,"source":"api"}` + "\n", nil, []string{"verb is missing"}},
 		{"twice", good1 + "\n" + good1 + "\n", []uint64{1}, []string{"line 2: seq 1 is already on line 1"}},
@@ -41,13 +41,13 @@ func TestRead(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			records, problems := history.Read(strings.NewReader(test.text))
-			if len(records) != len(test.seqs) {
-				t.Fatalf("%d records, want %d; problems %v", len(records), len(test.seqs), problems)
+			events, problems := history.Read(strings.NewReader(test.text))
+			if len(events) != len(test.seqs) {
+				t.Fatalf("%d events, want %d; problems %v", len(events), len(test.seqs), problems)
 			}
-			for i, r := range records {
+			for i, r := range events {
 				if r.Seq != test.seqs[i] {
-					t.Errorf("record %d has seq %d, want %d", i, r.Seq, test.seqs[i])
+					t.Errorf("event %d has seq %d, want %d", i, r.Seq, test.seqs[i])
 				}
 			}
 			if len(problems) != len(test.problems) {
@@ -64,9 +64,9 @@ func TestRead(t *testing.T) {
 
 func TestReadStopsAtFailingReaderAndForeignFile(t *testing.T) {
 	broken := errors.New("input/output error")
-	records, problems := history.Read(io.MultiReader(strings.NewReader(good1+"\n"), iotest.ErrReader(broken)))
-	if len(records) != 1 || len(problems) != 1 || !errors.Is(problems[0], broken) {
-		t.Errorf("records %v, problems %v; want what was read and the reader's error", records, problems)
+	events, problems := history.Read(io.MultiReader(strings.NewReader(good1+"\n"), iotest.ErrReader(broken)))
+	if len(events) != 1 || len(problems) != 1 || !errors.Is(problems[0], broken) {
+		t.Errorf("events %v, problems %v; want what was read and the reader's error", events, problems)
 	}
 	_, problems = history.Read(strings.NewReader(strings.Repeat("no history\n", 100_000)))
 	if len(problems) > 200 || !strings.Contains(problems[len(problems)-1].Error(), "too many") {
@@ -79,22 +79,22 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(good1[:60] + "\n\x00\n\xff" + good2))
 	f.Add([]byte(`{"seq":18446744073709551615,"virtual":-9223372036854775808,"source":"x","verb":"y"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		records, problems := history.Read(bytes.NewReader(text))
+		events, problems := history.Read(bytes.NewReader(text))
 		lines := bytes.Count(text, []byte("\n")) + 1
-		if len(records) > lines {
-			t.Errorf("%d records in %d lines", len(records), lines)
+		if len(events) > lines {
+			t.Errorf("%d events in %d lines", len(events), lines)
 		}
 		for _, p := range problems {
 			if p.Line < 1 || p.Line > lines {
 				t.Errorf("problem on line %d of %d", p.Line, lines)
 			}
 		}
-		for i, r := range records {
+		for i, r := range events {
 			if r.Seq == 0 || r.Source == "" || r.Verb == "" {
-				t.Errorf("record %d lacks a required field: %+v", i, r)
+				t.Errorf("event %d lacks a required field: %+v", i, r)
 			}
-			if i > 0 && r.Virtual < records[i-1].Virtual {
-				t.Errorf("record %d is out of order", i)
+			if i > 0 && r.Virtual < events[i-1].Virtual {
+				t.Errorf("event %d is out of order", i)
 			}
 		}
 	})

@@ -2,15 +2,15 @@ package history
 
 import "sync"
 
-// Uninvited is the verb of the harness's records of callers without credentials: of anybody on the machine, and no program of
+// Uninvited is the verb of the harness's events of callers without credentials: of anybody on the machine, and no program of
 // the world. The object is listeners/NAME, detail "of" how many calls came there so far. Nothing that they said is in it.
 const Uninvited = "uninvited"
 
-// Listeners is the resource of the objects of such records.
+// Listeners is the resource of the objects of such events.
 const Listeners = "listeners"
 
 // Strangers counts what comes to a listener from callers without its credentials. Whatever they do, the history has a few
-// records of it: of the first call, of each power of two, and in the end of all. Its methods are safe for concurrent use.
+// events of it: of the first call, of each power of two, and in the end of all. Its methods are safe for concurrent use.
 type Strangers struct {
 	history Recorder
 	where   string
@@ -30,7 +30,7 @@ func (s *Strangers) Came() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.came++
-	// mutant: each call of a stranger is a record
+	// mutant: each call of a stranger is an event
 	if s.came&(s.came-1) == 0 {
 		s.recordCount()
 	}

@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Very many calls of strangers are a few records, the last of which has all of them, and none is after the end.
+// Very many calls of strangers are a few events, the last of which has all of them, and none is after the end.
 func TestStrangers(t *testing.T) {
 	for calls, want := range map[int][]uint64{0: nil, 1: {1}, 2: {1, 2}, 7: {1, 2, 4, 7}, 8: {1, 2, 4, 8}, 100_000: nil} {
 		log := New(time.Time{}, clock.RealClock{})
@@ -21,18 +21,18 @@ func TestStrangers(t *testing.T) {
 			}
 		}
 		s.Came()
-		records := log.Records()
+		events := log.Events()
 		if calls > 9 {
-			if last := records[len(records)-1]; len(records) > 22 || last.Detail["of"] != uint64(calls) {
-				t.Errorf("%d calls are %d records, the last of them %v", calls, len(records), last)
+			if last := events[len(events)-1]; len(events) > 22 || last.Detail["of"] != uint64(calls) {
+				t.Errorf("%d calls are %d events, the last of them %v", calls, len(events), last)
 			}
 			continue
 		}
-		if len(records) != len(want) {
-			t.Errorf("%d calls are %v", calls, records)
+		if len(events) != len(want) {
+			t.Errorf("%d calls are %v", calls, events)
 			continue
 		}
-		for i, r := range records {
+		for i, r := range events {
 			if r.Source != Harness || r.Verb != Uninvited || r.Actor != "" || r.Object.String() != "listeners/the way out" || r.Detail["of"] != want[i] {
 				t.Errorf("%d calls: %+v, want %d", calls, r, want[i])
 			}

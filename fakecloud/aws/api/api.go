@@ -42,7 +42,7 @@ type Operation struct {
 	about   func(*Call, any) Subject
 }
 
-// Subject is what a call is about, and what it asks for in the words of records.
+// Subject is what a call is about, and what it asks for in the words of events.
 type Subject struct {
 	Instances []string
 	Wants     map[string]any

@@ -170,7 +170,7 @@ func (c *Call) ReportUnserved(why string) {
 	})
 }
 
-// Note has the record of the call say more.
+// Note has the event of the call say more.
 func (c *Call) Note(key string, value any) { c.notes[key] = value }
 
 // carryOut does what was read, with what faults have in store for it.
@@ -300,7 +300,7 @@ func (c *Call) write(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body) // the client may be gone
 }
 
-// record puts the call into the history. Status zero means that no answer was given.
+// event puts the call into the history. Status zero means that no answer was given.
 func (c *Call) record(status int, code string) {
 	e := history.Event{At: c.Cloud.Clock().Now(), Source: history.Cloud, Verb: c.op.Name, Code: status, Actor: actor(c.Request)}
 	detail := map[string]any{}

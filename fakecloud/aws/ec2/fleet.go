@@ -181,7 +181,7 @@ func (s *Service) launchFleet(c *api.Call, in *fleetRequest) (*fleetAnswer, erro
 	return out, nil
 }
 
-// noteFleet has the record say what came of it.
+// noteFleet has the event say what came of it.
 func noteFleet(c *api.Call, out *fleetAnswer, ids []string) {
 	if len(ids) > 0 {
 		c.Note("instances", ids)

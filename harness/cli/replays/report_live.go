@@ -26,13 +26,13 @@ func follow(about story.Run, from func() *history.Log) (*page.Live, error) {
 		if log == nil {
 			return nil
 		}
-		records := log.Since(0)
-		if len(records) == seen {
+		events := log.Since(0)
+		if len(events) == seen {
 			return nil
 		}
-		seen = len(records)
+		seen = len(events)
 		about.Epoch = log.Start()
-		return story.From(about, scanned(records))
+		return story.From(about, scanned(events))
 	})
 }
 
@@ -66,10 +66,10 @@ func (s *session) serve(ctx context.Context, request replay.Request) (ready func
 	}, nil
 }
 
-// scanned gives away records that are there already.
-func scanned(records []history.Entry) func(func(history.Entry)) []string {
+// scanned gives away events that are there already.
+func scanned(events []history.Entry) func(func(history.Entry)) []string {
 	return func(each func(history.Entry)) []string {
-		for _, r := range records {
+		for _, r := range events {
 			each(r)
 		}
 		return nil

@@ -104,18 +104,18 @@ func (t *Transcript) Fault(at time.Time, sentence, quoted string) {
 	t.add(a)
 }
 
-// Call takes a call to the API server: its line of the audit log, and the record of it.
+// Call takes a call to the API server: its line of the audit log, and the event of it.
 // Calls of others say what they have made up names for.
-func (t *Transcript) Call(line []byte, record history.Event) {
+func (t *Transcript) Call(line []byte, event history.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	call, is := userCall(line)
-	t.objects.see(record, is)
+	t.objects.see(event, is)
 	if !is {
 		return
 	}
-	if a := t.objects.action(call, record); a != (action{}) {
-		a.at = record.At
+	if a := t.objects.action(call, event); a != (action{}) {
+		a.at = event.At
 		t.add(a)
 	}
 }
@@ -132,12 +132,12 @@ func (t *Transcript) add(a action) {
 	t.actions = append(t.actions, a)
 }
 
-// Nodes takes the records so far, for what is so at the end.
-func (t *Transcript) Nodes(records []history.Entry) {
+// Nodes takes the events so far, for what is so at the end.
+func (t *Transcript) Nodes(events []history.Entry) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.nodes = nil
-	for _, r := range records {
+	for _, r := range events {
 		if r.Object.Resource != "nodes" || r.Code >= 400 {
 			continue
 		}

@@ -176,7 +176,7 @@ func TestAutoscalerOfTwoClusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	scaled := false
-	for _, r := range w.History().Records() {
+	for _, r := range w.History().Events() {
 		if r.Source != history.API {
 			continue
 		}

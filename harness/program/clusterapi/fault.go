@@ -45,7 +45,7 @@ func (p *Provider) Inject(f fault.Fault) error {
 	now := p.cfg.Clock.Now()
 	match, _ := f.Match.(Match)
 	a := &armedFault{deployment: match.Deployment, does: f.Effect, struck: map[string]bool{}}
-	a.Life = fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}.Arm(f.Name, Faults.Called(f.Effect), f.Plan, now, a.recordDetails(""))
+	a.Life = fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}.Arm(f.Name, Faults.Called(f.Effect), f.Plan, now, a.eventDetails(""))
 	p.faults.all.Add(a)
 	if a.Active(now) {
 		p.begin(a)
@@ -70,7 +70,7 @@ func (p *Provider) Clear(name string) error {
 // live begins and ends a fault that has a time.
 func (p *Provider) live(a *armedFault, waiting fault.Awaiting) {
 	if a.When != nil {
-		at, err := waiting.Record(p.ctx, a.Plan)
+		at, err := waiting.Event(p.ctx, a.Plan)
 		if err != nil {
 			return // the provider or the history has ended
 		}
@@ -112,7 +112,7 @@ func (p *Provider) begin(a *armedFault) {
 }
 
 func (p *Provider) clear(a *armedFault) {
-	if !a.Clear(p.cfg.Clock.Now(), a.recordDetails("")) {
+	if !a.Clear(p.cfg.Clock.Now(), a.eventDetails("")) {
 		return
 	}
 	for _, m := range p.machinesOf(a.deployment) {
@@ -153,7 +153,7 @@ func (p *Provider) findEffect(m *unstructured.Unstructured, can func(fault.Effec
 		struck, known := a.struck[name]
 		if !known {
 			if struck = a.Fire(); struck {
-				a.Effective(now, a.recordDetails(name))
+				a.Effective(now, a.eventDetails(name))
 			}
 			a.struck[name] = struck
 		}
@@ -164,8 +164,8 @@ func (p *Provider) findEffect(m *unstructured.Unstructured, can func(fault.Effec
 	return nil
 }
 
-// recordDetails is what records say of the fault, and of a machine that it strikes.
-func (a *armedFault) recordDetails(machine string) fault.EventDetails {
+// eventDetails is what records say of the fault, and of a machine that it strikes.
+func (a *armedFault) eventDetails(machine string) fault.EventDetails {
 	about := fault.EventDetails{Actor: agent, Detail: map[string]any{"deployment": a.deployment}}
 	if machine != "" {
 		about.Object = history.Object{Resource: owners.resource, Namespace: Namespace, Name: machine}

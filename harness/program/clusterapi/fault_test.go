@@ -64,7 +64,7 @@ func (p faulty) inject(plan fault.Plan, e fault.Effect) error {
 // story is what the history has of faults.
 func (p faulty) story() string {
 	var steps []string
-	for _, r := range p.log.Records() {
+	for _, r := range p.log.Events() {
 		if r.Source == history.Fault {
 			steps = append(steps, strings.TrimSpace(r.Verb+" "+r.Object.Name))
 		}

@@ -22,8 +22,8 @@ E1126 05:00:01.000000       1 controller.go:347] "Reconciler error" err="panic: 
 		see([]byte(strings.TrimSuffix(line, "\n")))
 	}
 	log.Record(history.Event{Source: history.Harness, Verb: history.Ended})
-	broken := invariants.Judge(history.InMemory(log.Records()).Timed(), invariants.Subject{Actor: Name, Facts: []invariants.Fact{invariants.Runs}})
-	if len(broken) != 1 || broken[0].Name != "no-crash" || len(log.Records()) != 2 {
-		t.Errorf("%v breaks %v", log.Records(), broken)
+	broken := invariants.Judge(history.InMemory(log.Events()).Timed(), invariants.Subject{Actor: Name, Facts: []invariants.Fact{invariants.Runs}})
+	if len(broken) != 1 || broken[0].Name != "no-crash" || len(log.Events()) != 2 {
+		t.Errorf("%v breaks %v", log.Events(), broken)
 	}
 }

@@ -51,7 +51,7 @@ func TestLogLines(t *testing.T) {
 		{Virtual: ms(10_500), Event: history.Event{Verb: Loop, Detail: detail{"idle": true}}},
 		{Virtual: ms(20_500), Event: history.Event{Verb: Loop}},
 	}
-	got := log.Records()
+	got := log.Events()
 	for i := range got {
 		got[i].Seq, got[i].Real, got[i].At = 0, 0, time.Time{}
 	}

@@ -60,20 +60,20 @@ type Disagreement struct {
 	// have it, and the autoscaler says something else of how it ended.
 	Lost bool   `json:"lost,omitempty"`
 	Text string `json:"text"`
-	// Evidence are the records about it, by their Seq: a record that documents it has one of them in its symptom.
+	// Evidence are the events about it, by their Seq: a record that documents it has one of them in its symptom.
 	Evidence []uint64 `json:"evidence,omitempty"`
 }
 
-// slack is how much earlier than its cause a record may be: clocks of programs are read at their beginning
+// slack is how much earlier than its cause an event may be: clocks of programs are read at their beginning
 // and end.
 const slack = 10 * time.Millisecond
 
 // lastWords is how long before and after its end the autoscaler may log what it then no longer does.
 const lastWords = 2 * time.Second
 
-// Check compares a log with a history, whose records are in the order of time.
-func Check(records iter.Seq[history.Entry], log *Log) (Counts, []Disagreement) {
-	c := &checking{facts: factsOf(records), log: log, refused: map[string][]attempt{}}
+// Check compares a log with a history, whose events are in the order of time.
+func Check(events iter.Seq[history.Entry], log *Log) (Counts, []Disagreement) {
+	c := &checking{facts: factsOf(events), log: log, refused: map[string][]attempt{}}
 	for _, all := range [][]logLine{log.asked, log.failed, log.backoffs, log.removing, log.cleared, log.lowered, log.events} {
 		slices.SortStableFunc(all, func(a, b logLine) int { return cmp.Compare(a.at, b.at) }) // of several logs
 	}
@@ -185,7 +185,7 @@ func (c *checking) scaleUps() {
 		k := c.attemptOf(r)
 		if k < 0 {
 			c.counts.Asked++
-			c.oneSided([]uint64{r.seq}, "the history has a scale-up of the group %s at %s (record %d), and the log none", r.group, r.at, r.seq)
+			c.oneSided([]uint64{r.seq}, "the history has a scale-up of the group %s at %s (event %d), and the log none", r.group, r.at, r.seq)
 			continue
 		}
 		c.attempts[k].calls = append(c.attempts[k].calls, r)

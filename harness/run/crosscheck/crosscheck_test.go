@@ -16,7 +16,7 @@ var epoch = time.Date(2026, 12, 31, 23, 59, 0, 0, time.UTC)
 // evidence is a log and a history, in seconds since the epoch.
 type evidence struct {
 	log     []string
-	records []history.Entry
+	entries []history.Entry
 }
 
 func (s *evidence) logs(second int, file, message string) {
@@ -25,7 +25,7 @@ func (s *evidence) logs(second int, file, message string) {
 }
 
 func (s *evidence) happens(second int, e history.Event) {
-	s.records = append(s.records, history.Entry{Seq: uint64(len(s.records) + 1), Virtual: time.Duration(second)*time.Second + time.Millisecond, Event: e})
+	s.entries = append(s.entries, history.Entry{Seq: uint64(len(s.entries) + 1), Virtual: time.Duration(second)*time.Second + time.Millisecond, Event: e})
 }
 
 func (s *evidence) sends(second int, reason, message string) {
@@ -129,7 +129,7 @@ func (s *evidence) check(t *testing.T) (crosscheck.Counts, []crosscheck.Disagree
 	if err := log.Read(strings.NewReader(strings.Join(s.log, "\n")), epoch); err != nil {
 		t.Fatal(err)
 	}
-	return crosscheck.Check(history.InMemory(s.records).Timed(), &log)
+	return crosscheck.Check(history.InMemory(s.entries).Timed(), &log)
 }
 
 func TestAgreement(t *testing.T) {
@@ -151,15 +151,15 @@ func TestAgreement(t *testing.T) {
 
 // numbered gives the first instance another ID.
 func (s *evidence) numbered(id any) *evidence {
-	k := slices.IndexFunc(s.records, func(r history.Entry) bool { return r.Verb == "created" })
-	s.records[k].Detail["id"] = id
+	k := slices.IndexFunc(s.entries, func(r history.Entry) bool { return r.Verb == "created" })
+	s.entries[k].Detail["id"] = id
 	return s
 }
 
-// without takes the first record out that fits, and a line of the log that has text.
+// without takes the first event out that fits, and a line of the log that has text.
 func (s *evidence) without(fits func(history.Entry) bool) *evidence {
-	k := slices.IndexFunc(s.records, fits)
-	s.records = slices.Delete(s.records, k, k+1)
+	k := slices.IndexFunc(s.entries, fits)
+	s.entries = slices.Delete(s.entries, k, k+1)
 	return s
 }
 
@@ -200,11 +200,11 @@ func TestDisagreements(t *testing.T) {
 		want string // of each disagreement, in their order
 	}{
 		"a scale-up is not in the history":           {nodeGroups().without(is("NodeGroupIncreaseSize", "a")), true, "the scale-up of the group a to 1 at 10s, and the history no call"},
-		"a scale-up is not in the log":               {nodeGroups().with(95, calls("NodeGroupIncreaseSize", "nodegroups", "d", "", 200)), true, "the history has a scale-up of the group d at 1m35.001s (record 17), and the log none"},
+		"a scale-up is not in the log":               {nodeGroups().with(95, calls("NodeGroupIncreaseSize", "nodegroups", "d", "", 200)), true, "the history has a scale-up of the group d at 1m35.001s (event 17), and the log none"},
 		"a second scale-up is not in the log":        {nodeGroups().with(95, calls("NodeGroupIncreaseSize", "nodegroups", "a", "", 200)), true, "to 1 at 10s only, and the history 2"},
 		"a deletion is not in the history":           {nodeGroups().without(is("NodeGroupDeleteNodes", "a-1")), true, "an event says at 1m56.001s that a-1 is removed, and the history has no deletion of it"},
 		"that of what failed is not":                 {nodeGroups().without(is("NodeGroupDeleteNodes", "c-1")), true, "1 instances of the group c that were not created at 1m40s, and the history none"},
-		"a deletion is not in the log":               {nodeGroups().with(130, calls("NodeGroupDeleteNodes", "instances", "b-9", "b", 200)), true, "the history has the deletion of b-9 at 2m10.001s (record 17), and the log none"},
+		"a deletion is not in the log":               {nodeGroups().with(130, calls("NodeGroupDeleteNodes", "instances", "b-9", "b", 200)), true, "the history has the deletion of b-9 at 2m10.001s (event 17), and the log none"},
 		"a second deletion is not in the log":        {nodeGroups().with(130, calls("NodeGroupDeleteNodes", "instances", "a-1", "a", 200)), true, "the history has the deletion of a-1"},
 		"the cause of a back-off is not":             {nodeGroups().without(is("failed", "c-1")), true, "the log has 1 back-offs of the group c, and the history 0 causes"},
 		"an event is not":                            {nodeGroups().without(about("ScaledUpGroup")), true, "the log has 1 events ScaledUpGroup, and the history 0"},

@@ -24,7 +24,7 @@ func (c *checking) deletions() {
 		case begun[r.node] > 0:
 			begun[r.node]--
 		default:
-			c.oneSided([]uint64{r.seq}, "the history has the deletion of %s at %s (record %d), and the log none", r.node, r.at, r.seq)
+			c.oneSided([]uint64{r.seq}, "the history has the deletion of %s at %s (event %d), and the log none", r.node, r.at, r.seq)
 			continue
 		}
 		c.counts.Deletions++

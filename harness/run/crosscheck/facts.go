@@ -37,9 +37,9 @@ type call struct {
 // The kinds of objects that Cluster API's groups are, by their resource.
 var scalable = map[string]string{"machinedeployments": "MachineDeployment", "machinesets": "MachineSet", "machinepools": "MachinePool"}
 
-func factsOf(records iter.Seq[history.Entry]) facts {
+func factsOf(events iter.Seq[history.Entry]) facts {
 	f := facts{ids: map[string]string{}}
-	for r := range records {
+	for r := range events {
 		f.end = max(f.end, r.Virtual)
 		f.cloud = f.cloud || r.Source == history.Cloud && r.Actor == Program
 		c := call{seq: r.Seq, at: r.Virtual, group: r.Detail.Text("group"), granted: r.Code < 400}

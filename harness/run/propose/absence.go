@@ -75,7 +75,7 @@ func (d *Draft) places(m wrongMatch) (places []int) {
 			return nil
 		}
 		seq := m.at[n-1]
-		places = append(places, slices.IndexFunc(m.records, func(r history.Entry) bool { return r.Seq == seq }))
+		places = append(places, slices.IndexFunc(m.events, func(r history.Entry) bool { return r.Seq == seq }))
 	}
 	if n != len(m.at) {
 		return nil
@@ -92,15 +92,15 @@ func (d *Draft) candidatesBetween(m wrongMatch, places []int, i int) (all []cand
 			from = places[j] + 1
 		}
 		for at := from; at < places[i]; at++ {
-			all = append(all, d.absences(m, places, j, i, &m.records[at])...)
+			all = append(all, d.absences(m, places, j, i, &m.events[at])...)
 		}
 	}
 	pause, ok := d.pauseBefore(i)
 	if !ok || d.elements[i].pause != nil {
 		return all
 	}
-	for at := places[i-1] + 1; at < len(m.records) && m.records[at].Virtual <= m.records[places[i-1]].Virtual+pause.pause.length; at++ {
-		for _, c := range d.absences(m, places, i-1, i, &m.records[at]) {
+	for at := places[i-1] + 1; at < len(m.events) && m.events[at].Virtual <= m.events[places[i-1]].Virtual+pause.pause.length; at++ {
+		for _, c := range d.absences(m, places, i-1, i, &m.events[at]) {
 			c.pause, c.within, c.absent = pause.pause.with(c.absent.conditions), pause.within, nil
 			c.cost, c.key = c.cost+6, "pause "+c.key
 			all = append(all, c)
@@ -140,7 +140,7 @@ func (d *Draft) absences(m wrongMatch, places []int, since, to int, r *history.E
 	cost := 2*(to-since) + 6
 	named := false
 	for j := 0; j <= since || since < 0 && j < to; j++ {
-		of := &m.records[places[j]]
+		of := &m.events[places[j]]
 		for name, path := range d.elements[j].captures {
 			for _, f := range factsOf(of) {
 				if text := f.text(); f.path == path && text != "" && text == r.Object.Name && !named {

@@ -19,7 +19,7 @@ func choose(own *Run, lines []uint64) (events []history.Entry, err error) {
 	}
 	last := uint64(0)
 	bySeq := map[uint64]history.Entry{}
-	for _, r := range own.records {
+	for _, r := range own.events {
 		bySeq[r.Seq] = r
 		last = max(last, r.Seq)
 	}

@@ -30,9 +30,9 @@ var makers = []string{history.People, "nodestorm", "kubernetes-admin"}
 // generated are resources whose names are made up by what creates one.
 var generated = []string{"events", "leases", "secrets", "certificatesigningrequests", "bindings"}
 
-func namesOf(records []history.Entry) names {
+func namesOf(events []history.Entry) names {
 	n := names{made: map[string]bool{}, others: map[string]bool{}}
-	for _, r := range records {
+	for _, r := range events {
 		role := history.Role(r.Detail.Text("kind"))
 		switch {
 		case r.Source == history.Step && role != history.Then:
@@ -46,7 +46,7 @@ func namesOf(records []history.Entry) names {
 		}
 	}
 	delete(n.made, "")
-	for _, r := range records {
+	for _, r := range events {
 		if name := r.Object.Name; len(name) > 2 && !n.made[name] {
 			n.others[name] = true
 		}
@@ -119,7 +119,7 @@ func (n *names) fragment(text string) string {
 	return best
 }
 
-// namespace reports whether records may name it: the scenario makes it, or every world has it.
+// namespace reports whether events may name it: the scenario makes it, or every world has it.
 func (n *names) namespace(name string) bool {
 	return n.made[name] || slices.Contains(vocabulary.Namespaces(), name)
 }

@@ -23,7 +23,7 @@ type Run struct {
 	Name       string
 	ID, Target string
 	Verdict    verdict.Verdict
-	records    []history.Entry // in the order of time
+	events     []history.Entry // in the order of time
 	searchable checker.Prepared
 }
 
@@ -35,8 +35,8 @@ func Load(ctx context.Context, dir, name string) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{Name: name, ID: of.ID, Target: of.Target.Ref.String(), Verdict: of.Verdict}
-	doubts, err := of.Read(ctx, dir, nil, func(record history.Entry) {
-		r.records = append(r.records, record)
+	doubts, err := of.Read(ctx, dir, nil, func(event history.Entry) {
+		r.events = append(r.events, event)
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -45,11 +45,11 @@ func Load(ctx context.Context, dir, name string) (*Run, error) {
 		return nil, fmt.Errorf("reading a run: %w", err)
 	case len(doubts) > 0:
 		return nil, fmt.Errorf("%s proves nothing: %s; play it again", name, doubts[0])
-	case len(r.records) == 0:
+	case len(r.events) == 0:
 		return nil, fmt.Errorf("%s has a %s without events; name a run that came to its end", name, run.HistoryFile)
 	}
-	history.Sort(r.records)
-	r.searchable = checker.Prepare(r.records)
+	history.Sort(r.events)
+	r.searchable = checker.Prepare(r.events)
 	return r, nil
 }
 
@@ -134,7 +134,7 @@ func New(own *Run, lines []uint64, kin []string, hidden func(text string) bool) 
 	if err != nil {
 		return nil, err
 	}
-	d := &Draft{own: own, chosen: lines, kin: kin, names: namesOf(own.records)}
+	d := &Draft{own: own, chosen: lines, kin: kin, names: namesOf(own.events)}
 	d.names.hidden = hidden
 	d.elements = elementsOf(events, &d.names)
 	return d, nil
@@ -146,7 +146,7 @@ func (d *Draft) CompareWith(r *Run) {
 	found := r.searchable.Find(d.statement(core))
 	o.near = found.Result == checker.Valid || found.GaveUp
 	if !o.near {
-		r.records, r.searchable = nil, checker.Prepared{}
+		r.events, r.searchable = nil, checker.Prepared{}
 	}
 	d.others = append(d.others, o)
 }

@@ -35,7 +35,7 @@ func stored(id string, v verdict.Verdict, events ...history.Entry) *Run {
 	for i := range events {
 		events[i].Seq = uint64(i + 1)
 	}
-	r := &Run{Name: "runs/" + id + "/" + string(v), ID: id, Target: "karpenter@v1", Verdict: v, records: events}
+	r := &Run{Name: "runs/" + id + "/" + string(v), ID: id, Target: "karpenter@v1", Verdict: v, events: events}
 	r.searchable = checker.Prepare(events)
 	return r
 }
@@ -223,7 +223,7 @@ func TestWant(t *testing.T) {
 func TestWrongLines(t *testing.T) {
 	run := stored("mine", verdict.Reproduced, call(2, "karpenter", "create", "nodeclaims", "a", nil), call(1, "karpenter", "delete", "nodes", "a", nil),
 		at(3, history.Clock, "", history.Pace, "", "", 0, nil), at(4, history.Fault, "karpenter", history.Effective, "nodes", "a", 0, nil))
-	history.Sort(run.records)
+	history.Sort(run.events)
 	for _, test := range []struct {
 		lines []uint64
 		want  string

@@ -48,7 +48,7 @@ func Recheck(
 		if times == nil {
 			continue
 		}
-		if err := writeTimes(times, catalogue, f, again.Run, again.Records); err != nil {
+		if err := writeTimes(times, catalogue, f, again.Run, again.Events); err != nil {
 			return nil, err
 		}
 	}

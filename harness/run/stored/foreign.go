@@ -63,7 +63,7 @@ func Cross(
 				Verdict: string(again.Now.Verdict), Evidence: of.Finding.Evidence, Run: f.Name,
 			}
 			c.Foreign = append(c.Foreign, foreign)
-			seen(foreign.text(again.Records.Timed()))
+			seen(foreign.text(again.Events.Timed()))
 		}
 	}
 	return c, context.Cause(ctx)
@@ -75,16 +75,16 @@ func doubtOf(again run.Rechecked) string {
 		return again.Doubts[0]
 	}
 	all := checker.NewCompleteness()
-	for r := range again.Records.Arrived() {
+	for r := range again.Events.Arrived() {
 		all.Add(r)
 	}
 	return all.Incomplete()
 }
 
 // text names both records, the place, and the way out.
-func (f Foreign) text(records iter.Seq[history.Entry]) string {
+func (f Foreign) text(events iter.Seq[history.Entry]) string {
 	place := ""
-	for r := range records {
+	for r := range events {
 		if len(f.Evidence) > 0 && r.Seq == f.Evidence[0] {
 			place = " from " + timeline.Offset(r.Virtual) + " on"
 		}
@@ -93,6 +93,6 @@ func (f Foreign) text(records iter.Seq[history.Entry]) string {
 	if f.Verdict == "healthy" {
 		out = "the run is healthy: tighten it"
 	}
-	return fmt.Sprintf("the symptom of %s is in a run of %s on %s (%s)%s, records %v: %s; %s: %s",
+	return fmt.Sprintf("the symptom of %s is in a run of %s on %s (%s)%s, events %v: %s; %s: %s",
 		f.ID, f.Scenario, f.Target, f.Verdict, place, f.Evidence, f.Statement, out, f.Run)
 }

@@ -51,7 +51,7 @@ func (r *Reporter) ForEach(ctx context.Context, found []Run, do func(Run) error)
 }
 
 // reportMemory is from where on memory is collected more eagerly while a report
-// is made: one of a million records must do with 1 GiB.
+// is made: one of a million events must do with 1 GiB.
 const reportMemory = 800 << 20
 
 // Story is a run as far as it can be read; what cannot is said.

@@ -76,7 +76,7 @@ func count(ctx context.Context, f Run, by map[string]*Tally) error {
 		return err
 	}
 	subject := r.Subject()
-	records := &history.Stored{Path: filepath.Join(f.Dir, run.HistoryFile), Context: ctx, Late: late.Most}
+	events := &history.Stored{Path: filepath.Join(f.Dir, run.HistoryFile), Context: ctx, Late: late.Most}
 	for _, i := range invariants.All() {
 		if t := by[i.Name]; i.AppliesTo(subject) {
 			if t.Judged++; r.Verdict == verdict.Healthy {
@@ -84,7 +84,7 @@ func count(ctx context.Context, f Run, by map[string]*Tally) error {
 			}
 		}
 	}
-	for _, b := range invariants.Judge(records.Timed(), subject) {
+	for _, b := range invariants.Judge(events.Timed(), subject) {
 		t := by[b.Name]
 		if r.Verdict == verdict.Healthy {
 			t.Alarms = append(t.Alarms, Alarm{r.ID, r.Target.Ref.String(), b.Reason, b.Evidence, f.Name})
@@ -113,7 +113,7 @@ func (all Tallies) Show(w io.Writer) {
 	}
 	for _, t := range all {
 		for _, a := range t.Alarms {
-			fmt.Fprintf(w, "\n%s is broken in a healthy run of %s on %s: %s; records %v: %s\n", t.Invariant, a.Scenario, a.Target,
+			fmt.Fprintf(w, "\n%s is broken in a healthy run of %s on %s: %s; events %v: %s\n", t.Invariant, a.Scenario, a.Target,
 				wording.Clean(a.Reason), a.Evidence, a.Run)
 		}
 	}

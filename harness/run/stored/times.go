@@ -32,17 +32,17 @@ func (r *Reporter) Timeline(ctx context.Context, w io.Writer, f Run) error {
 	for _, doubt := range doubts {
 		r.Say("%s: %s", f.Name, doubt)
 	}
-	records := &history.Stored{Path: filepath.Join(f.Dir, run.HistoryFile), Context: ctx, Late: late.Most}
-	return writeTimes(w, r.Catalogue, f, of, records)
+	events := &history.Stored{Path: filepath.Join(f.Dir, run.HistoryFile), Context: ctx, Late: late.Most}
+	return writeTimes(w, r.Catalogue, f, of, events)
 }
 
-// writeTimes writes the records of a run, without what must not be shown.
-func writeTimes(w io.Writer, catalogue *scenarios.Catalogue, f Run, of run.Run, records history.Entries) error {
+// writeTimes writes the events of a run, without what must not be shown.
+func writeTimes(w io.Writer, catalogue *scenarios.Catalogue, f Run, of run.Run, events history.Entries) error {
 	fmt.Fprintf(w, "%s on %s\n", of.ID, of.Target.Ref)
 	redactor := redact.ForHere(kept.HasWord(catalogue, f.Dir))
 	err := redactor.CopyFrom(w, func(w io.Writer) error {
-		all := slices.Collect(records.Timed())
+		all := slices.Collect(events.Timed())
 		return cmp.Or(timeline.Write(w, all), timeline.Measures(w, measure.OfRun(slices.Values(all))))
 	})
-	return cmp.Or(err, records.Err())
+	return cmp.Or(err, events.Err())
 }

@@ -21,14 +21,14 @@ var General = []Sentence{
 	{Words: `this holds within DURATION:`, Observe: quoted},
 	{Words: `this holds within DURATION from the file "FILE"`, Observe: quoted},
 
-	{Words: `RECORD within DURATION`, Observe: recorded},
+	{Words: `EVENT within DURATION`, Observe: recorded},
 	{Words: `NEVER within DURATION`, Observe: neverRecorded},
-	{Words: `RECORD (at least|no more than|exactly) N time[s] within DURATION`, Observe: recordedTimes},
+	{Words: `EVENT (at least|no more than|exactly) N time[s] within DURATION`, Observe: recordedTimes},
 	{
-		Words:   `RECORD no more than N time[s] in any DURATION, for (each object|all objects together), within DURATION`,
+		Words:   `EVENT no more than N time[s] in any DURATION, for (each object|all objects together), within DURATION`,
 		Observe: recordedRate,
 	},
-	{Words: `RECORD before RECORD within DURATION`, Observe: recordedBefore},
+	{Words: `EVENT before EVENT within DURATION`, Observe: recordedBefore},
 
 	{Words: `the detail "NAME" of "NAME" "NAME" is "NAME" within DURATION`, Observe: detailIs},
 	{Words: `the detail "NAME" of "NAME" "NAME" stays "NAME" for DURATION`, Observe: detailStays},
@@ -114,16 +114,16 @@ func observing(s checker.Statement, span time.Duration) Observation {
 	}
 }
 
-// failure is why a statement does not hold, with the records that show it.
+// failure is why a statement does not hold, with the events that show it.
 func failure(f checker.Finding) error {
 	if f.Result == checker.Valid || f.Result == "" {
 		return nil
 	}
 	err := errors.New(f.Reason)
 	if n := len(f.Evidence); n == 1 {
-		err = fmt.Errorf("%s (record %d)", f.Reason, f.Evidence[0])
+		err = fmt.Errorf("%s (event %d)", f.Reason, f.Evidence[0])
 	} else if n > 1 {
-		err = fmt.Errorf("%s (records %s)", f.Reason, strings.Trim(fmt.Sprint(f.Evidence), "[]"))
+		err = fmt.Errorf("%s (events %s)", f.Reason, strings.Trim(fmt.Sprint(f.Evidence), "[]"))
 	}
 	if f.Result == checker.Unknown {
 		return fmt.Errorf("%w: %w", ErrUndecided, err)
@@ -134,7 +134,7 @@ func failure(f checker.Finding) error {
 // ErrUndecided is what a Then says of a statement that the history cannot decide.
 var ErrUndecided = errors.New("it cannot be decided")
 
-// inAll states something of a record in words, as often as the words do not say.
+// inAll states something of an event in words, as often as the words do not say.
 func inAll(said string) (checker.Statement, Awaited, error) {
 	a, err := InWords(said)
 	if err == nil && a.Count != 0 {
@@ -143,7 +143,7 @@ func inAll(said string) (checker.Statement, Awaited, error) {
 	return checker.Statement{Statement: said, Count: &a.Pattern, Ever: a.Ever}, a, err
 }
 
-// timesSaid ends a record in words that says how many times.
+// timesSaid ends an event in words that says how many times.
 var timesSaid = regexp.MustCompile(` \d+ times$`)
 
 func recorded(args words.Args) (Observation, error) {
@@ -159,7 +159,7 @@ func recorded(args words.Args) (Observation, error) {
 	return statement(checker.Statement{Statement: said, Count: &a.Pattern, AtLeast: &n, Ever: a.Ever}, args.Text(1))
 }
 
-// onceSaid are records in words that never are, as if they were.
+// onceSaid are events in words that never are, as if they were.
 var onceSaid = strings.NewReplacer(" never sends ", " has sent ", " never records ", " has recorded ", " is never refused ",
 	" has been refused ", " has never ", " has ever ")
 
@@ -210,7 +210,7 @@ func recordedBefore(args words.Args) (Observation, error) {
 		return Observation{}, err
 	}
 	if a.Ever != b.Ever {
-		return Observation{}, errors.New("say ever of both records, or of none")
+		return Observation{}, errors.New("say ever of both events, or of none")
 	}
 	s.Count, s.First, s.Then = nil, &a.Pattern, of.Count
 	return statement(s, args.Text(2))
@@ -245,7 +245,7 @@ func detailBound(args words.Args) (Observation, error) {
 	return statement(checker.Statement{Throughout: state, Ever: true}, args.Text(0))
 }
 
-// stateOf is the value of an object's detail, in records of any source; the first arguments are its key, the resource and
+// stateOf is the value of an object's detail, in events of any source; the first arguments are its key, the resource and
 // the object.
 func stateOf(args []string, compare string, value any) (*checker.State, error) {
 	key, resource, object := args[0], args[1], args[2]

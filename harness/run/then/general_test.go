@@ -23,21 +23,21 @@ var general = []struct {
 	holds, fails []at
 	why          string // they fail
 }{
-	{`"karpenter" has sent "create" of "nodeclaims" within 1m`, "", set(at{4, byKarpenter(claim("one"))}), set(at{0.5, byKarpenter(claim("one"))}), `"api create nodeclaims by karpenter" is there 0 times, of 1 at least`},
+	{`"karpenter" has sent "create" of "nodeclaims" within 1m`, "", set(at{4, byKarpenter(claim("one"))}), set(at{0.5, byKarpenter(claim("one"))}), `"api create nodeclaims by karpenter" was seen 0 times, at least 1 required`},
 	{`"karpenter" has ever sent "create" of "nodeclaims" within 1m`, "", set(at{0.5, byKarpenter(claim("one"))}), set(at{4, claim("one")}), "0 times"},
-	{`a client has sent "create" of "nodeclaims" 2 times within 1m`, "", set(at{4, claim("one")}, at{5, claim("two")}), set(at{4, claim("one")}, at{70, claim("two")}), "1 time, of 2 at least (record"},
-	{`a client never sends "create" of "nodeclaims" within 1m`, "", set(at{0.5, claim("one")}), set(at{4, claim("one")}), "1 time, of 0 at most (record 5)"},
+	{`a client has sent "create" of "nodeclaims" 2 times within 1m`, "", set(at{4, claim("one")}, at{5, claim("two")}), set(at{4, claim("one")}, at{70, claim("two")}), "1 time, at least 2 required (event"},
+	{`a client never sends "create" of "nodeclaims" within 1m`, "", set(at{0.5, claim("one")}), set(at{4, claim("one")}), "1 time, at most 0 allowed (event 5)"},
 	{`a client never sends "create" of "nodeclaims" within 1m`, "", set(at{4, api("patch", "nodeclaims", "one")}), set(), "of what never was nothing holds"},
-	{`a client has sent "create" of "nodeclaims" no more than 1 time within 1m`, "", set(at{4, claim("one")}), set(at{4, claim("one")}, at{5, claim("two")}), "2 times, of 1 at most (records 5 6)"},
-	{`a client has sent "create" of "nodeclaims" at least 2 times within 1m`, "", set(at{4, claim("one")}, at{5, claim("two")}), set(at{4, claim("one")}), "1 time, of 2 at least"},
-	{`a client has sent "create" of "nodeclaims" exactly 1 time within 1m`, "", set(at{4, claim("one")}), set(at{4, claim("one")}, at{5, claim("two")}), "2 times, of 1 at most"},
+	{`a client has sent "create" of "nodeclaims" no more than 1 time within 1m`, "", set(at{4, claim("one")}), set(at{4, claim("one")}, at{5, claim("two")}), "2 times, at most 1 allowed (events 5 6)"},
+	{`a client has sent "create" of "nodeclaims" at least 2 times within 1m`, "", set(at{4, claim("one")}, at{5, claim("two")}), set(at{4, claim("one")}), "1 time, at least 2 required"},
+	{`a client has sent "create" of "nodeclaims" exactly 1 time within 1m`, "", set(at{4, claim("one")}), set(at{4, claim("one")}, at{5, claim("two")}), "2 times, at most 1 allowed"},
 	{`a client has sent "create" of "pods/eviction" no more than 1 time in any 10s, for each object, within 1m`, "", set(at{4, evicted("a")}, at{5, evicted("b")}, at{14, evicted("a")}), set(at{4, evicted("a")}, at{13, evicted("a")}), "of pods/default/a, "},
-	{`a client has sent "create" of "pods/eviction" no more than 1 time in any 10s, for all objects together, within 1m`, "", set(at{4, evicted("a")}), set(at{4, evicted("a")}, at{13, evicted("b")}), "2 times within 10s, of 1 at most"},
+	{`a client has sent "create" of "pods/eviction" no more than 1 time in any 10s, for all objects together, within 1m`, "", set(at{4, evicted("a")}), set(at{4, evicted("a")}, at{13, evicted("b")}), "2 times within 10s, at most 1 allowed"},
 	{`a client has sent "create" of "nodeclaims" before "cloud" has recorded "created" of "instances" within 1m`, "", set(at{4, claim("one")}, at{5, server("created", "s")}), set(at{4, server("created", "s")}, at{5, claim("one")}), "came with none of"},
 	{`the detail "to" of "nodegroups" "pool1" is "2" within 1m`, "", set(at{0.5, size(2)}), set(at{0.5, size(3)}, at{4, size(4)}), "detail.to of"},
-	{`the detail "to" of "nodegroups" "pool1" stays "2" for 1m`, "", set(at{0.5, size(2)}), set(at{0.5, size(2)}, at{4, size(3)}), "is 3 (record"},
-	{`1m from now, the detail "to" of "nodegroups" "pool1" has at no time been above 2 since the start`, "", set(at{4, size(2)}), set(at{0.5, size(3)}, at{1.5, size(2)}), "is 3 (record"},
-	{`1m from now, the detail "to" of "nodegroups" "pool1" has at no time been below 2 since the start`, "", set(at{4, size(2)}), set(at{4, size(1)}), "is 1 (record"},
+	{`the detail "to" of "nodegroups" "pool1" stays "2" for 1m`, "", set(at{0.5, size(2)}), set(at{0.5, size(2)}, at{4, size(3)}), "is 3 (event"},
+	{`1m from now, the detail "to" of "nodegroups" "pool1" has at no time been above 2 since the start`, "", set(at{4, size(2)}), set(at{0.5, size(3)}, at{1.5, size(2)}), "is 3 (event"},
+	{`1m from now, the detail "to" of "nodegroups" "pool1" has at no time been below 2 since the start`, "", set(at{4, size(2)}), set(at{4, size(1)}), "is 1 (event"},
 	{`this holds:`, "count: {source: api, resource: nodeclaims}\natMost: 1\nwithin: 1m", set(at{4, claim("one")}), set(at{4, claim("one")}, at{5, claim("two")}), "2 times"},
 	{`this holds:`, "happens: {source: api, resource: nodeclaims}\never: true", set(at{0.5, claim("one")}), set(at{4, claim("one")}), "0 times"}, // until then
 	{`this holds:`, "sequence: [{match: {source: api, resource: nodeclaims}, capture: {claim: name}}, {match: {source: api, resource: nodes, name: $claim}}]", set(at{0.5, claim("a")}, at{1.5, api("patch", "nodes", "a")}), set(at{0.5, claim("a")}, at{1.5, api("patch", "nodes", "b")}), "element 2 of the sequence is not in the history"},
@@ -46,19 +46,19 @@ var general = []struct {
 		set(at{4, claim("a")}, at{5, claim("b")}, at{8, api("patch", "nodeclaims", "a")}, at{9, api("patch", "nodeclaims", "b")}),
 		set(at{4, claim("a")}, at{5, claim("b")}, at{8, api("patch", "nodeclaims", "a")}, at{11, api("patch", "nodeclaims", "b")}), "of b, "},
 	{`this holds from the file "s.yaml"`, "finally: {value: detail.to, of: {source: log}, is: 2}", set(at{0.5, size(2)}), set(at{0.5, size(3)}), "is 3"},
-	{`this holds within 1m from the file "s.yaml"`, "never: {source: api, verb: delete, resource: nodes}", set(at{4, api("patch", "nodes", "a")}), set(at{4, api("delete", "nodes", "a")}), "1 time, of 0 at most"},
+	{`this holds within 1m from the file "s.yaml"`, "never: {source: api, verb: delete, resource: nodes}", set(at{4, api("patch", "nodes", "a")}), set(at{4, api("delete", "nodes", "a")}), "1 time, at most 0 allowed"},
 }
 
 // thenStory is a story whose Then quotes.
 func thenStory(then, quotes, status string, recorded float64, events ...at) []history.Entry {
-	records := story(then, status, recorded, events...)
-	for i := range records {
-		if s, ok := history.OutcomeOf(records[i]); ok && s.Role == history.Then && quotes != "" {
+	entries := story(then, status, recorded, events...)
+	for i := range entries {
+		if s, ok := history.OutcomeOf(entries[i]); ok && s.Role == history.Then && quotes != "" {
 			s.Quoted = quotes
-			records[i].Event = s.Event()
+			entries[i].Event = s.Event()
 		}
 	}
-	return records
+	return entries
 }
 
 // judgedLive is the outcome of a Then that begins right after the step of before, and the
@@ -69,13 +69,13 @@ func judgedLive(t *testing.T, then, quotes string, events []at) (status, why str
 	if !ok || err != nil {
 		t.Fatalf("%s: %t, %v", then, ok, err)
 	}
-	records := thenStory(then, quotes, passed, 2, events...)
-	own := slices.IndexFunc(records, func(r history.Entry) bool {
+	entries := thenStory(then, quotes, passed, 2, events...)
+	own := slices.IndexFunc(entries, func(r history.Entry) bool {
 		s, ok := history.OutcomeOf(r)
 		return ok && s.Role == history.Then
 	})
-	j := NewJudge(o, records[:own])
-	second, err = wait(j, slices.Delete(slices.Clone(records), own, own+1))
+	j := NewJudge(o, entries[:own])
+	second, err = wait(j, slices.Delete(slices.Clone(entries), own, own+1))
 	switch {
 	case errors.Is(err, ErrUndecided):
 		return Undecided, err.Error(), second
@@ -85,13 +85,13 @@ func judgedLive(t *testing.T, then, quotes string, events []at) (status, why str
 	return passed, "", second
 }
 
-// wait hands over the records as time passes, as a live run does, until it is decided.
-func wait(j *Judge, records []history.Entry) (second float64, err error) {
+// wait hands over the events as time passes, as a live run does, until it is decided.
+func wait(j *Judge, events []history.Entry) (second float64, err error) {
 	for decided, second := false, 2.0; ; {
 		at := j.Next()
-		for ; len(records) > 0 && records[0].Virtual <= at; records = records[1:] {
-			if decided, err = j.Add(records[0]); decided {
-				return max(second, records[0].Virtual.Seconds()), err
+		for ; len(events) > 0 && events[0].Virtual <= at; events = events[1:] {
+			if decided, err = j.Add(events[0]); decided {
+				return max(second, events[0].Virtual.Seconds()), err
 			}
 		}
 		second = max(second, at.Seconds())
@@ -127,9 +127,9 @@ func agrees(t *testing.T, then, quotes, status string, second float64, events []
 		t.Errorf("%s %s: %s, and judged again %+v", then, quotes, status, judged)
 	}
 	other := map[string]string{passed: failed, failed: passed, Undecided: failed}[status]
-	records, judged := Rejudge(history.InMemory(thenStory(then, quotes, other, second, events...)))
-	if len(judged.Differences) != 1 || outcome(records).Status != status {
-		t.Errorf("%s %s: recorded as %s on purpose, and judged again %+v: %+v", then, quotes, other, judged, outcome(records))
+	again, judged := Rejudge(history.InMemory(thenStory(then, quotes, other, second, events...)))
+	if len(judged.Differences) != 1 || outcome(again).Status != status {
+		t.Errorf("%s %s: recorded as %s on purpose, and judged again %+v: %+v", then, quotes, other, judged, outcome(again))
 	}
 }
 

@@ -9,18 +9,18 @@ import (
 // Judge is the judgement of one observation in one run.
 type Judge struct {
 	Observation
-	asked, begun uint64        // Seq of the records from which the phases count
+	asked, begun uint64        // Seq of the events from which the phases count
 	settled      time.Duration // from when it can be decided
 	due          bool          // it has not been looked at since
 	end          time.Duration // of the window
 }
 
-// NewJudge judges from here on: the last of the records, which are in the order of
+// NewJudge judges from here on: the last of the events, which are in the order of
 // arrival, is of the step before or came after it.
-func NewJudge(o Observation, records []history.Entry) *Judge {
+func NewJudge(o Observation, events []history.Entry) *Judge {
 	j := &Judge{Observation: o}
 	var last history.Role
-	for _, r := range records {
+	for _, r := range events {
 		step, ok := history.OutcomeOf(r)
 		if !ok {
 			continue
@@ -41,7 +41,7 @@ func (j *Judge) settles() bool {
 	return j.over() == nil
 }
 
-// Add takes in the next record. What happened after the window decides nothing.
+// Add takes in the next event. What happened after the window decides nothing.
 func (j *Judge) Add(r history.Entry) (decided bool, err error) {
 	if r.Virtual > j.end && j.window > 0 {
 		return false, nil
@@ -59,7 +59,7 @@ func (j *Judge) Add(r history.Entry) (decided bool, err error) {
 	return j.see(r, at)
 }
 
-// Next is the time, since the start of the run, at which it can be decided without a record, see DecideAt.
+// Next is the time, since the start of the run, at which it can be decided without an event, see DecideAt.
 func (j *Judge) Next() time.Duration {
 	if j.due {
 		return j.settled
@@ -67,7 +67,7 @@ func (j *Judge) Next() time.Duration {
 	return j.end
 }
 
-// DecideAt decides without a record, if it can, at a time that was the Next.
+// DecideAt decides without an event, if it can, at a time that was the Next.
 func (j *Judge) DecideAt(now time.Duration) (decided bool, err error) {
 	switch {
 	case j.due:

@@ -23,7 +23,7 @@ func (e *NoneError) Error() string {
 
 // Aged is the name that Newest or Oldest stands for, or the name itself. target is whose
 // Nodes count: those that came since it first did anything.
-func Aged(records []history.Entry, target, kind, which string) (string, error) {
+func Aged(events []history.Entry, target, kind, which string) (string, error) {
 	if which != Newest && which != Oldest {
 		return which, nil
 	}
@@ -31,7 +31,7 @@ func Aged(records []history.Entry, target, kind, which string) (string, error) {
 	switch strings.ToLower(kind) {
 	case "node", "nodes", "no":
 		all, since := nodes{}, uint64(0)
-		for _, r := range records {
+		for _, r := range events {
 			all.add(r)
 			if since == 0 && r.Actor == target {
 				since = r.Seq
@@ -44,7 +44,7 @@ func Aged(records []history.Entry, target, kind, which string) (string, error) {
 		}
 	case "pod", "pods", "po":
 		all := everyPod()
-		for _, r := range records {
+		for _, r := range events {
 			all.add(r)
 		}
 		for name, p := range all.all {

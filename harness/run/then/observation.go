@@ -10,7 +10,7 @@ import (
 )
 
 // Observation is what a Then says of the history, made from the sentence's arguments
-// alone. It is given the records one after the other, in the order of their arrival,
+// alone. It is given the events one after the other, in the order of their arrival,
 // live and stored alike, and keeps what it has seen: it is for one judgement.
 type Observation struct {
 	// window is how long it may take, in virtual time from the step's beginning; zero
@@ -19,7 +19,7 @@ type Observation struct {
 	// settle is how long after that it is decided at the earliest: what the step before did
 	// needs so long to be seen.
 	settle time.Duration
-	// see takes in a record of the run, and says when the Then is decided: it holds, or
+	// see takes in an event of the run, and says when the Then is decided: it holds, or
 	// does not for the reason of the error.
 	see func(r history.Entry, at phase) (decided bool, err error)
 	// over is how it stands when the window ends undecided.
@@ -38,7 +38,7 @@ func (o Observation) CheckMade(m *checker.GivenNames) error {
 	return nil
 }
 
-// phase is where in the run a record is, seen from a Then. A record of the step before
+// phase is where in the run an event is, seen from a Then. An event of the step before
 // counts as the beginning.
 type phase int
 
@@ -51,7 +51,7 @@ const (
 // errLacking is what an observation says of a history of before it had what is asked for.
 var errLacking = errors.New("the history does not have what this asks for")
 
-// state is what the records of a run add up to.
+// state is what the events of a run add up to.
 type state interface{ add(r history.Entry) }
 
 // eventually holds as soon as the state does, from the step's beginning on.

@@ -24,13 +24,13 @@ type Judged struct {
 // Undecided is the status of a Then whose time a history does not have.
 const Undecided = "undecided"
 
-// Rejudge judges the Thens of a run by its records. It returns the records with the outcomes
+// Rejudge judges the Thens of a run by its events. It returns the events with the outcomes
 // that they show in place of those that were recorded.
-func Rejudge(records history.Entries) (history.Entries, Judged) {
+func Rejudge(events history.Entries) (history.Entries, Judged) {
 	var steps []history.Entry
 	var end time.Duration
 	died := false
-	for r := range records.Arrived() {
+	for r := range events.Arrived() {
 		if _, ok := history.OutcomeOf(r); ok {
 			steps = append(steps, r)
 		}
@@ -40,13 +40,13 @@ func Rejudge(records history.Entries) (history.Entries, Judged) {
 	var judged Judged
 	thens := judged.find(steps)
 	if slices.ContainsFunc(thens, func(t *stored) bool { return !t.decided }) {
-		for r := range records.Arrived() {
+		for r := range events.Arrived() {
 			for _, t := range thens {
 				t.add(r)
 			}
 		}
 	}
-	again := rejudged{records, map[uint64]history.Event{}}
+	again := rejudged{events, map[uint64]history.Event{}}
 	for _, t := range thens {
 		if !t.decided {
 			t.err = fmt.Errorf("its window ends at %s, and the history at %s", t.end.Round(time.Millisecond), end.Round(time.Millisecond))
@@ -115,7 +115,7 @@ func (judged *Judged) differs(recorded, now history.Outcome) {
 		fmt.Sprintf("the Then %q was recorded as %s, the history says %s", recorded.Text, recorded.Status, why))
 }
 
-// rejudged are records, of which some say something else now.
+// rejudged are events, of which some say something else now.
 type rejudged struct {
 	history.Entries
 	events map[uint64]history.Event // by Seq
@@ -124,30 +124,30 @@ type rejudged struct {
 func (r rejudged) Arrived() iter.Seq[history.Entry] { return r.changed(r.Entries.Arrived()) }
 func (r rejudged) Timed() iter.Seq[history.Entry]   { return r.changed(r.Entries.Timed()) }
 
-func (r rejudged) changed(records iter.Seq[history.Entry]) iter.Seq[history.Entry] {
+func (r rejudged) changed(events iter.Seq[history.Entry]) iter.Seq[history.Entry] {
 	return func(yield func(history.Entry) bool) {
-		for record := range records {
-			if now, is := r.events[record.Seq]; is {
-				record.Event = now
+		for event := range events {
+			if now, is := r.events[event.Seq]; is {
+				event.Event = now
 			}
-			if !yield(record) {
+			if !yield(event) {
 				return
 			}
 		}
 	}
 }
 
-// stored is a Then that is judged by all records of a run: a live judge saw those before its
+// stored is a Then that is judged by all events of a run: a live judge saw those before its
 // own, and what it would have seen had it gone on counts as well.
 type stored struct {
 	*Judge
-	own     uint64 // Seq of the record of its outcome
+	own     uint64 // Seq of the event of its outcome
 	step    history.Outcome
 	decided bool
 	err     error
 }
 
-// add takes in the next record, in the order of arrival.
+// add takes in the next event, in the order of arrival.
 func (t *stored) add(r history.Entry) {
 	switch {
 	case t.decided:

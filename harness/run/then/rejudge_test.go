@@ -10,7 +10,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// at is a record of a story: when it happened, in seconds, and what.
+// at is an event of a story: when it happened, in seconds, and what.
 type at struct {
 	second float64
 	history.Event
@@ -48,11 +48,11 @@ func size(to int) history.Event {
 
 // story is a run whose only Then, of which the text is then, was recorded at the second
 // recorded as status, after a Given and a When.
-func story(then, status string, recorded float64, events ...at) (records []history.Entry) {
+func story(then, status string, recorded float64, events ...at) (entries []history.Entry) {
 	own := at{recorded, step(history.Then, then, status)}
 	placed := false
 	add := func(e at) {
-		records = append(records, history.Entry{Seq: uint64(len(records) + 1), Virtual: time.Duration(e.second * 1e9), Event: e.Event})
+		entries = append(entries, history.Entry{Seq: uint64(len(entries) + 1), Virtual: time.Duration(e.second * 1e9), Event: e.Event})
 	}
 	for _, e := range append(events, at{1e9, history.Event{Source: history.Harness, Verb: history.Ended}}) {
 		if !placed && e.second > recorded {
@@ -63,8 +63,8 @@ func story(then, status string, recorded float64, events ...at) (records []histo
 			add(e)
 		}
 	}
-	add(at{records[len(records)-1].Virtual.Seconds(), history.Event{Source: history.Harness, Verb: history.Ended}})
-	return records
+	add(at{entries[len(entries)-1].Virtual.Seconds(), history.Event{Source: history.Harness, Verb: history.Ended}})
+	return entries
 }
 
 // set is how a story begins: the When begins after the first second, and the Then after
@@ -126,24 +126,24 @@ func TestRejudge(t *testing.T) {
 	}{
 		{twoServers, 5, set(at{3, server("created", "s")}, at{4, server("created", "ss")}), ""},
 		{twoServers, 5, set(at{1.5, server("created", "s")}, at{4, server("created", "ss")}), ""}, // since the When began
-		{twoServers, 62, set(at{0.5, server("created", "s")}, at{4, server("created", "ss")}), `is there 1 time, of 2 at least`},
-		{twoServers, 62.1, set(at{4, server("created", "s")}, at{62.05, server("created", "ss")}), `is there 1 time, of 2 at least`}, // too late
+		{twoServers, 62, set(at{0.5, server("created", "s")}, at{4, server("created", "ss")}), `was seen 1 time, at least 2 required`},
+		{twoServers, 62.1, set(at{4, server("created", "s")}, at{62.05, server("created", "ss")}), `was seen 1 time, at least 2 required`}, // too late
 		{twoServers, 30, set(at{4, server("created", "s")}), Undecided},
 		{twoServers, 3, set(at{4, server("created", "s")}, at{5, server("created", "ss")}), ""}, // what a live judge would have seen
 		{oneClaim, 62, set(at{0.5, claim("one")}), ""},
-		{oneClaim, 9, set(at{0.5, claim("one")}, at{8.25, claim("two")}), `"api create nodeclaims" is there 2 times, of 1 at most (records 2 5)`},
-		{oneClaim, 62, set(), "0 times, of 1 at least"},
+		{oneClaim, 9, set(at{0.5, claim("one")}, at{8.25, claim("two")}), `"api create nodeclaims" was seen 2 times, at most 1 allowed (events 2 5)`},
+		{oneClaim, 62, set(), "0 times, at least 1 required"},
 		{oneClaim, 30, set(at{0.5, claim("one")}), Undecided},
 		{noDeletion, 62, set(at{0.5, server("running", "s")}, at{3, server("created", "ss")}, at{4, server("deleting", "ss")}), ""},
-		{noDeletion, 10, set(at{0.5, server("running", "s")}, at{9, server("deleting", "s")}), "the sequence is in the history (records 2 5)"},
+		{noDeletion, 10, set(at{0.5, server("running", "s")}, at{9, server("deleting", "s")}), "the sequence is in the history (events 2 5)"},
 		{sized, 5, set(at{4, size(2)}), ""},
-		{sized, 62, set(at{4, size(3)}), `"log or cloud target nodegroups pool1" is there 0 times`},
+		{sized, 62, set(at{4, size(3)}), `"log or cloud target nodegroups pool1" was seen 0 times`},
 		{bounded, 62, set(at{0.5, server("created", "s")}, at{4, size(2)}), ""},
-		{bounded, 62, set(at{0.5, server("created", "s")}, at{4, size(3)}), `"log or cloud target nodegroups pool1" is there 1 time, of 0 at most`},
+		{bounded, 62, set(at{0.5, server("created", "s")}, at{4, size(3)}), `"log or cloud target nodegroups pool1" was seen 1 time, at most 0 allowed`},
 		{running, 5, set(pod, bound, at{4, runs}), ""},
 		{running, 3, set(pod, bound, at{1.7, runs}), ""}, // before the Then
-		{running, 62, set(pod, bound), "is create (record 4)"},
-		{running, 62, set(pod, bound, at{1.6, runs}, at{1.7, api("delete", "pods", "web")}), "no record of"},
+		{running, 62, set(pod, bound), "is create (event 4)"},
+		{running, 62, set(pod, bound, at{1.6, runs}, at{1.7, api("delete", "pods", "web")}), "no event of"},
 		{running, 30, set(pod, bound), Undecided},
 		{everyone, 5, set(pod, bound, at{4, runs}), ""},
 		{everyone, 62, set(pod, bound, at{1.6, runs}, at{1.7, api("create", "pods", "more")}), "1 of 2 pods do not run, such as more"},
@@ -164,16 +164,16 @@ func TestRejudge(t *testing.T) {
 		{off, 200, set(at{150, server("off", "s")}, at{199, server("deleting", "s")}), ""}, // from then on
 		{ready, 5, set(node(0.5, "ready", "False: x"), node(4, "ready", "True: KubeletReady")), ""},
 		{ready, 62, set(node(0.5, "ready", "False: x")), `detail.ready of "api nodes a" is False: x`},
-		{ready, 62, set(node(0.5, "ready", "True: KubeletReady"), at{1.5, api("delete", "nodes", "a")}), `no record of "api nodes a"`},
+		{ready, 62, set(node(0.5, "ready", "True: KubeletReady"), at{1.5, api("delete", "nodes", "a")}), `no event of "api nodes a"`},
 		{notReady, 5, set(node(0.5, "ready", "True: KubeletReady"), node(4, "ready", "False: x")), ""},
 		{notReady, 5, set(node(0.5, "ready", "True: KubeletReady"), node(4, "ready", "Unknown: NodeStatusUnknown")), ""},
 		{notReady, 62, set(node(0.5, "ready", "True: KubeletReady")), `detail.ready of "api nodes a" is True`},
-		{notReady, 62, set(node(0.5, "ready", "False: x")), `"api nodes a" is there 0 times`},
+		{notReady, 62, set(node(0.5, "ready", "False: x")), `"api nodes a" was seen 0 times`},
 		{keeps, 62, set(node(0.5, "taints", []any{"x=y:NoSchedule"})), ""},
 		{keeps, 10, set(node(0.5, "taints", []string{"x=y:NoSchedule"}), node(9, "taints", []string{})), `detail.taints of "api nodes a" is []`},
 		{joins, 5, set(at{0.5, server("created", "a")}, node(1.5, "providerID", "hcloud://1"), at{4, isReady}), ""},
 		{joins, 62, set(at{0.5, server("created", "a")}, node(1.5, "providerID", "hcloud://2"), at{4, isReady}), `element 2 of the sequence is not in the history`},
-		{joins, 62, set(at{0.5, isReady}), `"node ready nodes a" is there 0 times`}, // before the When
+		{joins, 62, set(at{0.5, isReady}), `"node ready nodes a" was seen 0 times`}, // before the When
 		{has, 2.1, set(pod, at{0.6, server("created", "a")}, node(1.2, "providerID", "hcloud://1"), bound), ""},
 		{has, 2.1, set(pod, at{0.6, server("created", "bb")}, node(1.2, "providerID", "hcloud://1"), bound), `element 2 of the sequence is not in the history`},
 		{initialized, 5, set(node(0.5), node(4, "providerID", "b", "taints", []string{})), ""},
@@ -195,17 +195,17 @@ func TestRejudge(t *testing.T) {
 				right, wrong = failed, passed
 			}
 			if test.want != Undecided {
-				want, _, _ := strings.Cut(test.want, " (records") // the Then's own is another
+				want, _, _ := strings.Cut(test.want, " (events") // the Then's own is another
 				if status, why, _ := judgedLive(t, test.then, "", test.events); status != right || !strings.Contains(why, want) {
 					t.Errorf("live %s: %s, want %s with %q", status, why, right, want)
 				}
-				records, judged := Rejudge(history.InMemory(story(test.then, right, test.recorded, test.events...)))
-				if len(judged.Differences) > 0 || judged.Again != 1 || outcome(records).Status != right {
-					t.Fatalf("judged %+v: %+v, want what was recorded", judged, outcome(records))
+				again, judged := Rejudge(history.InMemory(story(test.then, right, test.recorded, test.events...)))
+				if len(judged.Differences) > 0 || judged.Again != 1 || outcome(again).Status != right {
+					t.Fatalf("judged %+v: %+v, want what was recorded", judged, outcome(again))
 				}
 			}
-			records, judged := Rejudge(history.InMemory(story(test.then, wrong, test.recorded, test.events...)))
-			got := outcome(records)
+			again, judged := Rejudge(history.InMemory(story(test.then, wrong, test.recorded, test.events...)))
+			got := outcome(again)
 			if test.want == Undecided {
 				right, test.want = Undecided, "and the history at"
 			}
@@ -217,8 +217,8 @@ func TestRejudge(t *testing.T) {
 	}
 }
 
-func outcome(records history.Entries) (then history.Outcome) {
-	for r := range records.Arrived() {
+func outcome(events history.Entries) (then history.Outcome) {
+	for r := range events.Arrived() {
 		if s, ok := history.OutcomeOf(r); ok && s.Role == history.Then {
 			then = s
 		}
@@ -242,14 +242,14 @@ func TestRejudgeLeaves(t *testing.T) {
 		{`the pod "web" is Running within 1m`, "skipped", set(), 0},
 		{`the pod "web" is Running within 1m`, "interrupted", set(), 0},
 	} {
-		records, judged := Rejudge(history.InMemory(story(test.then, test.status, 5, test.events...)))
-		if judged.AsRecorded != test.asRecorded || judged.Again != 0 || outcome(records).Status != test.status {
-			t.Errorf("%s: %+v, %+v", test.then, judged, outcome(records))
+		again, judged := Rejudge(history.InMemory(story(test.then, test.status, 5, test.events...)))
+		if judged.AsRecorded != test.asRecorded || judged.Again != 0 || outcome(again).Status != test.status {
+			t.Errorf("%s: %+v, %+v", test.then, judged, outcome(again))
 		}
 	}
 }
 
-// A Then that can be true of anything, as it asks for what no record can say or nothing shows to be there, shows nothing,
+// A Then that can be true of anything, as it asks for what no event can say or nothing shows to be there, shows nothing,
 // though it was recorded as passed.
 func TestRejudgeOfNothing(t *testing.T) {
 	for _, test := range []struct{ said, status, why string }{
@@ -262,11 +262,11 @@ func TestRejudgeOfNothing(t *testing.T) {
 	} {
 		own := history.Outcome{Role: history.Then, Text: "this holds:", Quoted: test.said, Status: passed}.Event()
 		events := append(set(at{3, api("create", "pods", "web")}, at{3, claim("one")}), at{4, own}, at{5, history.Event{Source: history.Harness, Verb: history.Ended}})
-		var records history.InMemory
+		var entries history.InMemory
 		for i, e := range events {
-			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(e.second * 1e9), Event: e.Event})
+			entries = append(entries, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(e.second * 1e9), Event: e.Event})
 		}
-		again, _ := Rejudge(records)
+		again, _ := Rejudge(entries)
 		for r := range again.Arrived() {
 			step, is := history.OutcomeOf(r)
 			if is && step.Role == history.Then && (step.Status != test.status || !strings.Contains(step.Error, test.why)) {

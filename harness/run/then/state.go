@@ -22,7 +22,7 @@ const namespace = "default"
 type nodes map[string]*nodeState
 
 type nodeState struct {
-	created    uint64 // Seq of the record of it
+	created    uint64 // Seq of the event of it
 	providerID string
 	taints     []string
 	gone       bool
@@ -69,7 +69,7 @@ type pods struct {
 }
 
 type podState struct {
-	created     uint64 // Seq of the record of it
+	created     uint64 // Seq of the event of it
 	node, phase string
 }
 
@@ -155,7 +155,7 @@ func (i *instances) add(r history.Entry) {
 	}
 }
 
-// life is a record of an instance's life, but for those of the machine inside it.
+// life is an event of an instance's life, but for those of the machine inside it.
 func life(r history.Entry) bool {
 	return r.Source == history.Cloud && r.Object.Resource == "instances"
 }

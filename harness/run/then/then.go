@@ -1,7 +1,7 @@
 // Package then has the Thens of features that are judged by a run's history alone, as values: what is observed, and
 // when it holds. A live run and a stored one are judged by the same.
 //
-// It waits for nothing and knows no world: who runs one hands the records to a [Judge] as they arrive.
+// It waits for nothing and knows no world: who runs one hands the events to a [Judge] as they arrive.
 package then
 
 import (

@@ -18,7 +18,7 @@ import (
 // autoscaler, and faults by the verbs armed and effective with the same detail
 // "fault"; one that is armed on an object has to become effective on it, unless the
 // scenario says that none need.
-func FromHistory(records history.Entries, record scenarios.Record, distortion string) Input {
+func FromHistory(events history.Entries, record scenarios.Record, distortion string) Input {
 	in := Input{Distortion: distortion, Breaks: record.Breaks}
 	all := checker.NewCompleteness()
 	symptom, trigger := checker.NewFinder(record.Symptom), checker.NewFinder(record.Trigger)
@@ -30,7 +30,7 @@ func FromHistory(records history.Entries, record scenarios.Record, distortion st
 	}
 	var faults faults
 	program := builds.Ref{Name: record.Autoscaler}.Program()
-	for r := range records.Timed() {
+	for r := range events.Timed() {
 		all.Add(r)
 		for _, f := range invariants {
 			f.Add(r)
@@ -145,10 +145,10 @@ func (w *work) idle() string {
 	if w.done >= w.Count {
 		return ""
 	}
-	return fmt.Sprintf("%q is %d times in the history since %s, of %d at least", &w.Pattern, w.done, w.since, w.Count)
+	return fmt.Sprintf("%q was seen %s since %s, at least %d required", &w.Pattern, checker.Times(w.done), w.since, w.Count)
 }
 
-// writes reports whether the target has done something with the record. It is all that can be
+// writes reports whether the target has done something with the event. It is all that can be
 // asked of the work of a target where no record says more.
 func writes(r *history.Entry, target string) bool {
 	did := r.Source == history.Cloud || r.Source == history.API && slices.Contains([]string{"create", "update", "patch", "delete"}, r.Verb)
@@ -165,7 +165,7 @@ const (
 	capi = "capi-manager"
 )
 
-// isOf reports whether the record is of something that the target did, or of its end.
+// isOf reports whether the event is of something that the target did, or of its end.
 func isOf(r *history.Entry, target string) bool {
 	switch target {
 	case "kubespray":

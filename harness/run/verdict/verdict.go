@@ -75,15 +75,15 @@ type Input struct {
 
 // Death is how a program ended that was not to.
 type Death struct {
-	Seq  uint64 // of the record that says so
+	Seq  uint64 // of the event that says so
 	Text string // its name, exit status or signal, and cause
 }
 
-// Judgement is a verdict with the reason and the records that show it.
+// Judgement is a verdict with the reason and the events that show it.
 type Judgement struct {
 	Verdict Verdict `json:"verdict"`
 	Reason  string  `json:"reason"` // one line
-	// Evidence are the Seq of records of the history, in the order of time.
+	// Evidence are the Seq of events of the history, in the order of time.
 	Evidence []uint64 `json:"evidence,omitempty"`
 	// Broken are the names of the invariants of every run that do not hold.
 	Broken []string `json:"broken,omitempty"`
@@ -212,7 +212,7 @@ func (in *Input) undocumented(broken checker.Finding) string {
 	return "the symptom does not have what breaks the invariant"
 }
 
-// breaking are the records that show the first invariant that is broken.
+// breaking are the events that show the first invariant that is broken.
 func (in *Input) breaking() []uint64 {
 	if len(in.Broken) == 0 {
 		return nil

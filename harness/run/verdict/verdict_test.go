@@ -30,7 +30,7 @@ var (
 	broken  = checker.Finding{Result: checker.Invalid, Statement: "one at most", Reason: "2 times", Evidence: []uint64{3, 9}}
 	breaks  = []string{"one at most"}
 	always  = []invariants.Broken{{Name: "no-leak", Finding: checker.Finding{Result: checker.Invalid, Statement: "nothing stays", Reason: "one does", Evidence: []uint64{5}}}}
-	unknown = checker.Finding{Result: checker.Unknown, Statement: "a second one", Reason: "no record from api"}
+	unknown = checker.Finding{Result: checker.Unknown, Statement: "a second one", Reason: "no event from api"}
 )
 
 func TestJudge(t *testing.T) {
@@ -50,10 +50,10 @@ func TestJudge(t *testing.T) {
 		{"undefined step beside a documented death", verdict.Input{Steps: []history.Outcome{step(history.Given, "undefined"), step(history.Then, "skipped")}, Symptom: checker.Finding{Result: checker.Valid, Statement: "it crashes", Evidence: []uint64{12}}, TargetDeath: crash}, verdict.Inconclusive, "a step is undefined"},
 		{"target died after ours", verdict.Input{Steps: failed, Symptom: absent, TargetDeath: crash, Deaths: []string{"etcd: gone"}}, verdict.Inconclusive, "a component died: etcd: gone"},
 		{"target died in distorted time", verdict.Input{Steps: failed, Symptom: absent, TargetDeath: crash, Distortion: "late"}, verdict.Inconclusive, "late"},
-		{"failure, symptom unknown", verdict.Input{Steps: failed, Symptom: unknown}, verdict.Inconclusive, "is in the history: no record from api"},
+		{"failure, symptom unknown", verdict.Input{Steps: failed, Symptom: unknown}, verdict.Inconclusive, "is in the history: no event from api"},
 		{"failure, symptom not looked for", verdict.Input{Steps: failed}, verdict.Inconclusive, "cannot determine whether"},
 		{"symptom without failure", verdict.Input{Steps: passed, Symptom: present}, verdict.Inconclusive, "every step passed, yet the documented symptom"},
-		{"passed, symptom unknown", verdict.Input{Steps: passed, Symptom: unknown}, verdict.Inconclusive, "is in the history: no record from api"},
+		{"passed, symptom unknown", verdict.Input{Steps: passed, Symptom: unknown}, verdict.Inconclusive, "is in the history: no event from api"},
 		{"passed, symptom not looked for", verdict.Input{Steps: passed}, verdict.Inconclusive, "cannot determine whether"},
 		{"an invariant broken alone", verdict.Input{Steps: passed, Symptom: absent, Broken: []checker.Finding{broken}, Breaks: breaks}, verdict.Failed, "an invariant is broken: one at most (2 times); not as documented, the symptom does not have what breaks the invariant"},
 		{"an invariant the record does not name", verdict.Input{Steps: failed, Symptom: present, Broken: []checker.Finding{broken}}, verdict.Failed, "not as documented, the record does not say in breaks that its failure breaks \"one at most\""},
@@ -173,13 +173,13 @@ func TestFromHistory(t *testing.T) {
 		{Source: history.API, Verb: "create", Object: history.Object{Resource: "nodeclaims"}},
 		{Source: history.Harness, Verb: history.Ended},
 	}
-	var records []history.Entry
+	var entries []history.Entry
 	for i, e := range events {
-		records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+		entries = append(entries, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 	}
-	slices.Reverse(records) // as a history that is not in order
+	slices.Reverse(entries) // as a history that is not in order
 	symptom := scenarios.Record{Autoscaler: "karpenter", Symptom: checker.Statement{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}}
-	got := verdict.FromHistory(history.InMemory(records), symptom, "late")
+	got := verdict.FromHistory(history.InMemory(entries), symptom, "late")
 	wantSteps := []history.Outcome{{Role: history.Given, Text: "a cluster", Status: "passed"}, {Role: history.Then, Text: "no more", Status: "failed", Error: "2 were"}}
 	if !slices.Equal(got.Steps, wantSteps) {
 		t.Errorf("steps %+v", got.Steps)
@@ -187,7 +187,7 @@ func TestFromHistory(t *testing.T) {
 	if !slices.Equal(got.FaultsUnmet, []string{"restart on nodes/b", "never"}) || !slices.Equal(got.Deaths, []string{"etcd: exit status 2"}) {
 		t.Errorf("faults unmet %q, deaths %q", got.FaultsUnmet, got.Deaths)
 	}
-	drawn := append(slices.Clone(records), history.Entry{Seq: 20, Event: history.Event{Source: history.Harness, Verb: history.MayMiss}})
+	drawn := append(slices.Clone(entries), history.Entry{Seq: 20, Event: history.Event{Source: history.Harness, Verb: history.MayMiss}})
 	if may := verdict.FromHistory(history.InMemory(drawn), symptom, ""); may.FaultsUnmet != nil {
 		t.Errorf("of a scenario whose faults need not take effect, unmet are %q", may.FaultsUnmet)
 	}
@@ -197,7 +197,7 @@ func TestFromHistory(t *testing.T) {
 	if got.Distortion != "late" || got.Incomplete != "" || got.Symptom.Result != checker.Valid {
 		t.Errorf("input %+v", got)
 	}
-	if cut := verdict.FromHistory(history.InMemory(records[1:]), symptom, ""); !strings.Contains(cut.Incomplete, "cut off") {
+	if cut := verdict.FromHistory(history.InMemory(entries[1:]), symptom, ""); !strings.Contains(cut.Incomplete, "cut off") {
 		t.Errorf("without its end the history is incomplete: %q", cut.Incomplete)
 	}
 }
@@ -230,15 +230,15 @@ func TestInvariants(t *testing.T) {
 		if err := strict.Unmarshal([]byte("statement: s\n"+test.invariant), &record.Invariants[0]); err != nil || record.Invariants[0].CheckInvariant() != nil {
 			t.Fatal(err)
 		}
-		var records []history.Entry
+		var entries []history.Entry
 		for i, e := range append(test.events, history.Event{Source: history.Harness, Verb: history.Ended}) {
-			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+			entries = append(entries, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 		}
 		record.Symptom = checker.Statement{Statement: "s", Sequence: []checker.Element{{Match: &checker.Pattern{}}}}
 		record.Trigger = record.Symptom
-		in := verdict.FromHistory(history.InMemory(records), record, "")
+		in := verdict.FromHistory(history.InMemory(entries), record, "")
 		if (len(in.Broken) == 1) != test.broken || test.broken && !slices.Equal(in.Broken[0].Evidence, test.evidence) {
-			t.Errorf("%s of %d records: broken %+v, want %t by %v", test.invariant, len(test.events), in.Broken, test.broken, test.evidence)
+			t.Errorf("%s of %d events: broken %+v, want %t by %v", test.invariant, len(test.events), in.Broken, test.broken, test.evidence)
 		}
 	}
 }
@@ -263,13 +263,13 @@ func TestInvariantOfASilentSource(t *testing.T) {
 		{slices.Insert(slices.Clone(events), 2, history.Event{Source: history.Node, Verb: "register"}), false, 1},
 		{events[2:], false, 0},
 	} {
-		var records []history.Entry
+		var entries []history.Entry
 		for i, e := range test.events {
-			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+			entries = append(entries, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 		}
-		in := verdict.FromHistory(history.InMemory(records), record, "")
+		in := verdict.FromHistory(history.InMemory(entries), record, "")
 		if (in.Unjudged != "") != test.unjudged || len(in.Broken) != test.broken {
-			t.Errorf("of %d records: unjudged %q, broken %v", len(records), in.Unjudged, in.Broken)
+			t.Errorf("of %d events: unjudged %q, broken %v", len(entries), in.Unjudged, in.Broken)
 		}
 	}
 }
@@ -314,20 +314,20 @@ func TestWork(t *testing.T) {
 	}{
 		{"count: 2", []history.Event{when, round, round}, ""},
 		{"count: 2", []history.Event{round, round}, ""}, // a scenario without a When
-		{"count: 2", []history.Event{round, when, round, refused, others}, `"api update nodepools by karpenter" is 1 times in the history since the last When, of 2 at least`},
-		{"count: 1", []history.Event{when, round, when}, `is 0 times in the history since the last When`},
+		{"count: 2", []history.Event{round, when, round, refused, others}, `"api update nodepools by karpenter" was seen 1 time since the last When, at least 2 required`},
+		{"count: 1", []history.Event{when, round, when}, `was seen 0 times since the last When`},
 		{"count: 2, since: start", []history.Event{round, when, round}, ""},
-		{"count: 3, since: start", []history.Event{round, when, round}, "is 2 times in the history since the start, of 3 at least"},
+		{"count: 3, since: start", []history.Event{round, when, round}, "was seen 2 times since the start, at least 3 required"},
 	} {
 		var record scenarios.Record
 		if err := strict.Unmarshal([]byte("{source: api, verb: update, resource: nodepools, actor: karpenter, "+test.work+"}"), &record.Work); err != nil {
 			t.Fatal(err)
 		}
-		var records []history.Entry
+		var entries []history.Entry
 		for i, e := range test.events {
-			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+			entries = append(entries, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 		}
-		if got := verdict.FromHistory(history.InMemory(records), record, "").Idle; (got == "") != (test.idle == "") || !strings.Contains(got, test.idle) {
+		if got := verdict.FromHistory(history.InMemory(entries), record, "").Idle; (got == "") != (test.idle == "") || !strings.Contains(got, test.idle) {
 			t.Errorf("%s of %d events: %q, want %q", test.work, len(test.events), got, test.idle)
 		}
 	}
@@ -360,11 +360,11 @@ func TestHollow(t *testing.T) {
 		verdict.Inconclusive: events,
 		verdict.Reproduced:   append([]history.Event{call("create", "customresourcedefinitions", "widgets.example.com")}, events...),
 	} {
-		var records []history.Entry
+		var entries []history.Entry
 		for i, e := range events {
-			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
+			entries = append(entries, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i), Event: e})
 		}
-		in := verdict.FromHistory(history.InMemory(records), record, "")
+		in := verdict.FromHistory(history.InMemory(entries), record, "")
 		if got := verdict.Judge(in); got.Verdict != want {
 			t.Errorf("%+v, want %s", got, want)
 		}
@@ -388,13 +388,13 @@ func TestHints(t *testing.T) {
 		{"karpenter", "passed", nil, false},
 		{"cluster-api", "failed", nil, false},
 	} {
-		var records history.InMemory
+		var entries history.InMemory
 		wrote := history.Event{Source: history.API, Verb: "create", Actor: test.autoscaler, Code: 201, Object: history.Object{Resource: "leases", Name: "a"}}
 		all := append(slices.Clone(test.events), wrote, step(history.Then, test.status).Event(), history.Event{Source: history.Harness, Verb: history.Ended})
 		for i, e := range all {
-			records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i) * time.Second, Event: e})
+			entries = append(entries, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i) * time.Second, Event: e})
 		}
-		j := verdict.Judge(verdict.FromHistory(records, scenarios.Unrecorded("x", test.autoscaler), ""))
+		j := verdict.Judge(verdict.FromHistory(entries, scenarios.Unrecorded("x", test.autoscaler), ""))
 		if strings.Contains(j.Reason, "nothing could launch a machine") != test.want {
 			t.Errorf("%+v: %s: %s", test, j.Verdict, j.Reason)
 		}

@@ -14,11 +14,11 @@ import (
 
 // Coverage is what a run has met, as keys that other runs may share: which calls of the
 // target with which answers, and each fault that took effect with what went on at the time.
-func Coverage(records []history.Entry, target string) (keys []string) {
+func Coverage(events []history.Entry, target string) (keys []string) {
 	seen := map[string]bool{}
 	waiting, booting := map[string]bool{}, map[string]bool{}
 	leaving := map[string]bool{}
-	for _, r := range records {
+	for _, r := range events {
 		name := r.Object.Namespace + "/" + r.Object.Name
 		switch {
 		case r.Object.Resource == "pods" && r.Source == history.API && r.Verb == "create" && r.Detail["subresource"] == nil:
@@ -63,8 +63,8 @@ func Coverage(records []history.Entry, target string) (keys []string) {
 
 // DiedAtOnce reports whether the target died by itself before the steady state, to which a
 // schedule does nothing but bring demand.
-func DiedAtOnce(records []history.Entry, target string) bool {
-	for _, r := range records {
+func DiedAtOnce(events []history.Entry, target string) bool {
+	for _, r := range events {
 		kind := r.Detail.Text("kind")
 		switch {
 		case r.Source == history.Harness && r.Verb == history.Died && r.Actor == target:
@@ -78,8 +78,8 @@ func DiedAtOnce(records []history.Entry, target string) bool {
 }
 
 // DiskFull is what the world said when it ended because a disk was full; empty if it did not.
-func DiskFull(records []history.Entry) string {
-	for _, r := range records {
+func DiskFull(events []history.Entry) string {
+	for _, r := range events {
 		if r.Source == history.Harness && r.Verb == history.Died && r.Actor == history.Disk {
 			said := r.Detail.Text("error")
 			return said
@@ -139,8 +139,8 @@ func normalize(text string) string {
 
 // StepsBefore is how many steps had ended when the last of the evidence came, or by the end if
 // there is none.
-func StepsBefore(records []history.Entry, evidence []uint64) (n int) {
-	for _, r := range records {
+func StepsBefore(events []history.Entry, evidence []uint64) (n int) {
+	for _, r := range events {
 		if len(evidence) > 0 && r.Seq > slices.Max(evidence) {
 			break
 		}

@@ -20,8 +20,8 @@ const Liveness = "liveness"
 // release has, whose record says that it breaks that, and that is in the run as the record says it
 // looks elsewhere, or else with its symptom, whatever the objects are called there. Of several it
 // is one of the site's own system: others may be twins of it. Empty if there is none.
-func Known(catalogue *scenarios.Catalogue, records []history.Entry, site, target, key string) (id string) {
-	prepared := checker.Prepare(records)
+func Known(catalogue *scenarios.Catalogue, events []history.Entry, site, target, key string) (id string) {
+	prepared := checker.Prepare(events)
 	candidates := catalogue.Records()
 	slices.SortStableFunc(candidates, func(a, b scenarios.Record) int {
 		return strings.Compare(notOf(site, a), notOf(site, b))

@@ -42,21 +42,21 @@ func Judge(ctx context.Context, dir string, of builds.Ref, site string, catalogu
 	if err != nil {
 		return s, err
 	}
-	records := slices.Collect(checked.Records.Timed())
+	events := slices.Collect(checked.Events.Timed())
 	if checked.Now.Verdict == verdict.Failed {
-		s.broken(checked, records)
+		s.broken(checked, events)
 	}
 	s.InTime = checked.Run.Clock.Distorted() == ""
-	s.DiedAtOnce, s.DiskFull = DiedAtOnce(records, of.Name), DiskFull(records)
+	s.DiedAtOnce, s.DiskFull = DiedAtOnce(events, of.Name), DiskFull(events)
 	for _, key := range s.Keys {
-		if id := Known(catalogue, records, site, of.String(), key); id != "" {
+		if id := Known(catalogue, events, site, of.String(), key); id != "" {
 			if s.Known == nil {
 				s.Known = map[string]string{}
 			}
 			s.Known[key] = id
 		}
 	}
-	s.Covered = Coverage(records, of.Name)
+	s.Covered = Coverage(events, of.Name)
 	log, err := strict.Open(ctx, filepath.Join(dir, run.LogFolder, of.Name+".log"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -71,15 +71,15 @@ func Judge(ctx context.Context, dir string, of builds.Ref, site string, catalogu
 }
 
 // broken notes what a failed run broke.
-func (s *Shown) broken(checked run.Rechecked, records []history.Entry) {
+func (s *Shown) broken(checked run.Rechecked, events []history.Entry) {
 	s.Keys, s.Why, s.Steps = slices.Clone(checked.Now.Broken), map[string]string{}, map[string]int{}
-	for _, broken := range invariants.Judge(checked.Records.Timed(), checked.Run.Subject()) {
+	for _, broken := range invariants.Judge(checked.Events.Timed(), checked.Run.Subject()) {
 		s.Why[broken.Name] = broken.Reason
-		s.Steps[broken.Name] = StepsBefore(records, broken.Evidence)
+		s.Steps[broken.Name] = StepsBefore(events, broken.Evidence)
 	}
 	if strings.Contains(checked.Now.Reason, "every pod is Running") {
 		s.Keys = append(s.Keys, Liveness)
 		s.Why[Liveness] = checked.Now.Reason
-		s.Steps[Liveness] = StepsBefore(records, nil)
+		s.Steps[Liveness] = StepsBefore(events, nil)
 	}
 }

@@ -53,13 +53,13 @@ func (x *shrinking) conclude(ctx context.Context, d explore.Draft, played table.
 	if err != nil {
 		return "", err
 	}
-	records := slices.Collect(checked.Records.Timed())
+	events := slices.Collect(checked.Events.Timed())
 	d.Evidence = evidenceOf(checked, x.Key)
-	d.Faults = slices.ContainsFunc(records, func(r history.Entry) bool { return r.Source == history.Fault && r.Verb == "effective" })
+	d.Faults = slices.ContainsFunc(events, func(r history.Entry) bool { return r.Source == history.Fault && r.Verb == "effective" })
 	if err := write(folder, d); err != nil {
 		return "", err
 	}
-	if err := symptomShows(filepath.Join(folder, d.ID+".feature"), d.ID, records); err != nil {
+	if err := symptomShows(filepath.Join(folder, d.ID+".feature"), d.ID, events); err != nil {
 		x.message("the draft of the record is to be mended by hand: %v", err)
 	}
 	seen, err := summary.Run(ctx, dir, x.Catalogue, 0)
@@ -76,22 +76,22 @@ func (x *shrinking) conclude(ctx context.Context, d explore.Draft, played table.
 		return "", err
 	}
 	fmt.Fprintf(&text, "\n**Versions that show it**\n\n%s\n**The feature**\n\n```gherkin\n%s```\n", d.Versions(), feature)
-	known = explore.Known(x.Catalogue, records, d.Schedule.Site, x.Build.Ref.String(), d.Key)
+	known = explore.Known(x.Catalogue, events, d.Schedule.Site, x.Build.Ref.String(), d.Key)
 	return known, os.WriteFile(filepath.Join(folder, "issue.md"), []byte(text.String()), 0o644)
 }
 
 // playedFeature is the name of one play's feature in a command that repeats it.
 var playedFeature = regexp.MustCompile(`schedule-\d+\.feature`)
 
-// evidenceOf are the records of a run that show that it broke the invariant.
+// evidenceOf are the events of a run that show that it broke the invariant.
 func evidenceOf(checked run.Rechecked, key string) (shown []history.Entry) {
 	var evidence []uint64
-	for _, b := range invariants.Judge(checked.Records.Timed(), checked.Run.Subject()) {
+	for _, b := range invariants.Judge(checked.Events.Timed(), checked.Run.Subject()) {
 		if b.Name == key {
 			evidence = b.Evidence
 		}
 	}
-	for r := range checked.Records.Timed() {
+	for r := range checked.Events.Timed() {
 		if slices.Contains(evidence, r.Seq) {
 			shown = append(shown, r)
 		}
@@ -100,7 +100,7 @@ func evidenceOf(checked run.Rechecked, key string) (shown []history.Entry) {
 }
 
 // symptomShows reads the draft as a catalogue, and finds its symptom in the run.
-func symptomShows(feature, id string, records []history.Entry) error {
+func symptomShows(feature, id string, events []history.Entry) error {
 	own := new(scenarios.Catalogue)
 	if err := own.Add(replay.ReadFolder(filepath.Dir(feature)).Own); err != nil {
 		return err
@@ -109,7 +109,7 @@ func symptomShows(feature, id string, records []history.Entry) error {
 	if err != nil {
 		return err
 	}
-	if found := checker.Find(records, record.Symptom); found.Result != checker.Valid {
+	if found := checker.Find(events, record.Symptom); found.Result != checker.Valid {
 		return fmt.Errorf("its symptom is not in the run: %s", cmp.Or(found.Reason, string(found.Result)))
 	}
 	return nil

@@ -59,7 +59,7 @@ func Await(ctx context.Context, s *scene.Scene, a then.Awaited) error {
 // awaits are the sentences that do nothing but wait.
 var awaits = []scene.Sentence{
 	{Role: scene.When, Words: `the scenario waits for DURATION`, Act: pass},
-	{Role: scene.Either, Words: `RECORD`, Check: checkWaits(inWordsOf), Act: wait(inWordsOf)},
+	{Role: scene.Either, Words: `EVENT`, Check: checkWaits(inWordsOf), Act: wait(inWordsOf)},
 	{Role: scene.Either, Words: ThisRecorded + `:`, Check: checkWaits(inYAMLOf), Act: wait(inYAMLOf)},
 }
 

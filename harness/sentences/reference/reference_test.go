@@ -58,7 +58,7 @@ func TestSearch(t *testing.T) {
 	for words, want := range map[string]string{
 		"pod deleted":    `"KIND/NAME" is deleted`,
 		"scenario waits": "the scenario waits for DURATION",
-		"has sent":       "RECORD no more than N times", // what an argument means
+		"has sent":       "EVENT no more than N times", // what an argument means
 	} {
 		found := Search([]string{words})
 		if !slices.ContainsFunc(found, func(s Sentence) bool { return strings.Contains(s.Words, want) }) {

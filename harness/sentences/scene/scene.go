@@ -32,7 +32,7 @@ type Scene struct {
 	Containers machines.Containers
 	Boots      Boots
 	Settings   Settings
-	// Awaited is the record that a step waited for last.
+	// Awaited is the event that a step waited for last.
 	Awaited *history.Entry
 	// Drawn scenarios are not known to have anything for what they do.
 	Drawn bool
@@ -72,19 +72,19 @@ func (s *Scene) Run(name string, p Program) {
 	s.Programs[name] = p
 }
 
-// Seq is the sequence number of the newest record.
+// Seq is the sequence number of the newest event.
 func (s *Scene) Seq() uint64 {
-	records := s.World.History().Since(0)
-	if len(records) == 0 {
+	events := s.World.History().Since(0)
+	if len(events) == 0 {
 		return 0
 	}
-	return records[len(records)-1].Seq
+	return events[len(events)-1].Seq
 }
 
-// ErrOver is that a record did not come in time.
+// ErrOver is that an event did not come in time.
 var ErrOver = errors.New("the time is over")
 
-// Within waits for a record that arrives after the one numbered seq, for at most d of virtual time. It returns ErrOver
+// Within waits for an event that arrives after the one numbered seq, for at most d of virtual time. It returns ErrOver
 // when the time is over, and the world's error when a part of it dies.
 func (s *Scene) Within(ctx context.Context, d time.Duration, seq uint64, match func(history.Entry) bool) (history.Entry, error) {
 	ctx, cancel := s.World.Alive(ctx)
@@ -113,7 +113,7 @@ func (s *Scene) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// NodeReady waits for the record of it, after the one numbered seq.
+// NodeReady waits for the event of it, after the one numbered seq.
 func (s *Scene) NodeReady(ctx context.Context, name string, d time.Duration, seq uint64) error {
 	_, err := s.Within(ctx, d, seq, func(r history.Entry) bool {
 		return r.Source == history.Node && r.Verb == "ready" && r.Object.Name == name

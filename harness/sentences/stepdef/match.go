@@ -98,7 +98,7 @@ func (m *Match) read(said *messages.PickleStep, beside fs.FS) error {
 	m.Args.Said = said.Text
 	text, below := docString(said)
 	if m.once.words == thisRecorded {
-		// mutant: the file of an action is read as the record it waits for
+		// mutant: the file of an action is read as the event it waits for
 		if m.once.yaml = text; !below {
 			return errNoText
 		}

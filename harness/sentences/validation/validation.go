@@ -198,7 +198,7 @@ func instead(said *messages.PickleStep) string {
 func wrongRecord(action, record string) string {
 	alone, quotes := len(stepdef.Matches(scene.When, action)) > 0, len(stepdef.Matches(scene.When, action+":")) > 0
 	switch {
-	case !alone && !quotes, then.IsRecord(record):
+	case !alone && !quotes, then.IsEvent(record):
 		return ""
 	case record != acts.ThisRecorded:
 		return fmt.Sprintf(`%q is no record to wait for, such as "karpenter" has sent "delete" of "nodes", or "cloud" has recorded `+

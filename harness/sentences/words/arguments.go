@@ -111,7 +111,7 @@ var arguments = []Argument{
 	{"Node/NAME", "a node in quotes; $name, $newest and $oldest as in KIND/NAME", `"Node/node-1"`, `"((?:[Nn]odes?|no)/[^"/]+)"`},
 	{"KEY=VALUE", "a label or an annotation in quotes; KEY- removes it", `"example.com/team=a"`, `"([^"=]+=[^"]*|[^"]+-)"`},
 	{"FILE", "a file in quotes, .yaml, .yml or .json, beside the feature", `"objects.yaml"`, `"([^"]+\.(?:yaml|yml|json))"`},
-	{"RECORD", `an event in words: "ACTOR" has sent "VERB" of "RESOURCE", or "SOURCE" has recorded "VERB" of "RESOURCE"; nodestorm ` +
+	{"EVENT", `an event in words: "ACTOR" has sent "VERB" of "RESOURCE", or "SOURCE" has recorded "VERB" of "RESOURCE"; nodestorm ` +
 		`sentences --help says more`, `"cluster-autoscaler" has sent "delete" of "nodes"`, Record},
 	{"NEVER", `that an event does not occur: "ACTOR" never sends, or is never refused, "VERB" of "RESOURCE"; or "SOURCE" never records ` +
 		`"VERB" of "RESOURCE". With has never sent, been refused or recorded, since the start`,

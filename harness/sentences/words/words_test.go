@@ -31,7 +31,7 @@ func TestExpressions(t *testing.T) {
 			}},
 		{`objects are (created|applied):`, `objects are created|applied:`, `objects are created:`,
 			map[string]string{"objects are applied:": "applied", "objects are gone:": "!"}},
-		{`RECORD in any 1m, for (each object|all objects together):`, `RECORD in any 1m, for (each object|all objects together):`,
+		{`EVENT in any 1m, for (each object|all objects together):`, `EVENT in any 1m, for (each object|all objects together):`,
 			`"cluster-autoscaler" has sent "delete" of "nodes" in any 1m, for each object:`, map[string]string{}},
 		{`a pod[s] that [requests|request] CPU`, `a pods that request CPU`, `a pods that request 1 CPU`,
 			map[string]string{"a pod that requests 500m CPU": "500m", "a pods that request 1.5 CPU": "1.5", "a pod that requests CPU": "!"}},

@@ -38,7 +38,7 @@ import (
 	"nodestorm/sim/pki"
 )
 
-// Refused is the verb of the harness's record of a host that a program wanted to
+// Refused is the verb of the harness's event of a host that a program wanted to
 // reach and may not. The object is hosts/NAME, the actor the program's user agent.
 const Refused = "refused"
 

@@ -98,9 +98,9 @@ func (r *rig) address(t *testing.T) *url.URL {
 }
 
 func (r *rig) refused() (hosts []string) {
-	for _, record := range r.history.Records() {
-		if record.Source == history.Harness && record.Verb == egress.Refused && record.Code == http.StatusForbidden {
-			hosts = append(hosts, record.Object.Name)
+	for _, event := range r.history.Events() {
+		if event.Source == history.Harness && event.Verb == egress.Refused && event.Code == http.StatusForbidden {
+			hosts = append(hosts, event.Object.Name)
 		}
 	}
 	return hosts
@@ -292,11 +292,11 @@ func TestStrangers(t *testing.T) {
 	if err := r.proxy.Close(); err != nil {
 		t.Error(err)
 	}
-	records := r.history.Records()
-	if last := records[len(records)-1]; len(records) > 12 || last.Detail["of"] != uint64(2001) {
-		t.Errorf("%d calls are %d records, the last of them %+v", calls, len(records), last)
+	events := r.history.Events()
+	if last := events[len(events)-1]; len(events) > 12 || last.Detail["of"] != uint64(2001) {
+		t.Errorf("%d calls are %d events, the last of them %+v", calls, len(events), last)
 	}
-	text, err := json.Marshal(records)
+	text, err := json.Marshal(events)
 	if err != nil || bytes.Contains(text, []byte("karpenter")) || bytes.Contains(text, []byte("example")) || bytes.Contains(text, []byte(secret)) {
 		t.Errorf("the history has what strangers said: %s, %v", text, err)
 	}
@@ -326,7 +326,7 @@ func TestProgramsAreInvited(t *testing.T) {
 		}
 	}
 	if got := r.refused(); len(got) != hosts {
-		t.Errorf("%d of %d were recorded: %q of %v", len(got), hosts, got, r.history.Records())
+		t.Errorf("%d of %d were recorded: %q of %v", len(got), hosts, got, r.history.Events())
 	}
 }
 

@@ -281,7 +281,7 @@ func (r rig) deletion(t *testing.T, name string, as map[string]string) {
 func (r rig) recorded(t *testing.T, name string, as map[string]string) {
 	t.Helper()
 	r.recordOf(t, "pods", name+"-p", reported("terminated"))
-	for _, e := range r.History().Records() {
+	for _, e := range r.History().Events() {
 		about := e.Object.Resource == "nodes" || e.Object.Resource == "pods"
 		if e.Source != history.Node || !about || !strings.HasPrefix(e.Object.Name, name) || e.Actor == "cri" {
 			continue

@@ -110,7 +110,7 @@ func (r rig) recordOf(t *testing.T, resource, name string, match func(history.En
 		return e.Object.Resource == resource && e.Object.Name == name && match(e)
 	})
 	if err != nil {
-		t.Fatalf("no such record of %s %s: %v", resource, name, err)
+		t.Fatalf("no such event of %s %s: %v", resource, name, err)
 	}
 	return found
 }

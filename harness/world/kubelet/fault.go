@@ -78,7 +78,7 @@ func (m *Machines) arm(f fault.Fault, called string, object history.Object) (*ar
 	}
 	a := &armed{object: object}
 	a.does, _ = f.Effect.(effect)
-	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, called, f.Plan, m.world.Clock().Now(), a.recordDetails())
+	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, called, f.Plan, m.world.Clock().Now(), a.eventDetails())
 	m.faults.all = append(m.faults.all, a)
 	return a, nil
 }
@@ -97,7 +97,7 @@ func (m *Machines) activeFault(name string, object history.Object) *armed {
 func (m *Machines) live(a *armed, waiting fault.Awaiting) {
 	begins := a.Begins()
 	if a.When != nil {
-		at, err := waiting.Record(m.ctx, a.Plan)
+		at, err := waiting.Event(m.ctx, a.Plan)
 		if err != nil {
 			return // the world or its history has ended
 		}
@@ -161,7 +161,7 @@ func (m *Machines) endFault(a *armed) error {
 func (m *Machines) cleared(a *armed) bool {
 	m.faults.mu.Lock()
 	defer m.faults.mu.Unlock()
-	return a.Clear(m.world.Clock().Now(), a.recordDetails())
+	return a.Clear(m.world.Clock().Now(), a.eventDetails())
 }
 
 // effective notes that a fault has made a difference, once.
@@ -169,7 +169,7 @@ func (m *Machines) effective(a *armed) {
 	m.faults.mu.Lock()
 	defer m.faults.mu.Unlock()
 	if a.EffectiveSince().IsZero() {
-		a.Effective(m.world.Clock().Now(), a.recordDetails())
+		a.Effective(m.world.Clock().Now(), a.eventDetails())
 	}
 }
 
@@ -188,7 +188,7 @@ func (m *Machines) stopped(machine string) {
 	}
 }
 
-func (a *armed) recordDetails() fault.EventDetails {
+func (a *armed) eventDetails() fault.EventDetails {
 	return fault.EventDetails{Actor: "kubelet", Object: a.object}
 }
 

@@ -65,7 +65,7 @@ func TestKubeletJoins(t *testing.T) {
 		!strings.HasPrefix(csrs.Items[0].Spec.Username, "system:bootstrap:") {
 		t.Errorf("requests for certificates: %v %v", csrs, err)
 	}
-	if boot := r.records("boot"); len(boot) != 1 || !strings.Contains(fmt.Sprint(boot[0].Detail["args"]), "--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf") {
+	if boot := r.nodeEvents("boot"); len(boot) != 1 || !strings.Contains(fmt.Sprint(boot[0].Detail["args"]), "--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf") {
 		t.Errorf("recorded: %v", boot)
 	}
 	r.within(t, time.Minute, "CSINode", func(ctx context.Context) error {
@@ -218,8 +218,8 @@ func TestKubeletStops(t *testing.T) {
 	if p.Status.ContainerStatuses[0].ContainerID != id || p.Status.ContainerStatuses[0].RestartCount != 0 {
 		t.Errorf("its container has changed: %+v", p.Status.ContainerStatuses[0])
 	}
-	if len(r.records("exited")) > 0 {
-		t.Errorf("containers ended: %v", r.records("exited"))
+	if len(r.nodeEvents("exited")) > 0 {
+		t.Errorf("containers ended: %v", r.nodeEvents("exited"))
 	}
 	if got := r.faults("kubelet-stopped"); got != "armed effective cleared" {
 		t.Errorf("the fault was %s", got)
@@ -236,7 +236,7 @@ func TestKubeletStops(t *testing.T) {
 // faults are the verbs of a fault of the Node "a", in their order.
 func (r rig) faults(name string) string {
 	var verbs []string
-	for _, e := range r.History().Records() {
+	for _, e := range r.History().Events() {
 		if e.Source == history.Fault && e.Object.String() == "nodes/a" && e.Detail["fault"] == name {
 			verbs = append(verbs, e.Verb)
 		}
@@ -394,7 +394,7 @@ while :; do sleep 0.1; done
 		return errors.Join(errors.New("it is not gone"), err)
 	})
 	var codes []any
-	for _, e := range r.records("exited") {
+	for _, e := range r.nodeEvents("exited") {
 		if e.Object.Name == "good" {
 			codes = append(codes, e.Detail["code"])
 		}
@@ -409,12 +409,12 @@ func TestKubeletExits(t *testing.T) {
 	r := newRig(t, clock.Auto)
 	r.boot(t, kubelet.Machine{Name: "a", Args: []string{"--no-such-flag=1"}})
 	r.within(t, time.Minute, "two starts", func(context.Context) error {
-		if n := len(r.records("exit")); n < 2 {
+		if n := len(r.nodeEvents("exit")); n < 2 {
 			return fmt.Errorf("%d exits", n)
 		}
 		return nil
 	})
-	exits := r.records("exit")
+	exits := r.nodeEvents("exit")
 	if apart := exits[1].Virtual - exits[0].Virtual; apart < 10*time.Second || apart > 15*time.Second ||
 		!strings.Contains(fmt.Sprint(exits[0].Detail["error"]), "unknown flag") {
 		t.Errorf("%s apart: %v", apart, exits[0])

@@ -18,7 +18,7 @@ import (
 // deaths are the programs that the history says have died, in their order.
 func (r rig) deaths() string {
 	var all []string
-	for _, e := range r.History().Records() {
+	for _, e := range r.History().Events() {
 		if e.Source == history.Harness && e.Verb == history.Died {
 			all = append(all, e.Actor)
 		}

@@ -199,11 +199,11 @@ func waiting(p *corev1.Pod) string {
 	return ""
 }
 
-// records are those of the kubelets' machines with that verb.
-func (r rig) records(verb string) (found []history.Entry) {
-	for _, record := range r.History().Records() {
-		if record.Source == history.Node && record.Verb == verb && strings.Contains("kubelet cri", record.Actor) {
-			found = append(found, record)
+// nodeEvents are those of the kubelets' machines with that verb.
+func (r rig) nodeEvents(verb string) (found []history.Entry) {
+	for _, event := range r.History().Events() {
+		if event.Source == history.Node && event.Verb == verb && strings.Contains("kubelet cri", event.Actor) {
+			found = append(found, event)
 		}
 	}
 	return found

@@ -184,7 +184,7 @@ function listen() {
     if (e.key === '/') { e.preventDefault(); return byID('search').focus(); }
     if (e.key === 'j' || e.key === 'J') return step(1);
     if (e.key === 'k' || e.key === 'K') return step(-1);
-    if (e.key === 'm' || e.key === 'M') return state.selected && state.selected.event >= 0 ? marks.toggle(state.selected.run, state.selected.event) : say('Choose a record first, with J or K.');
+    if (e.key === 'm' || e.key === 'M') return state.selected && state.selected.event >= 0 ? marks.toggle(state.selected.run, state.selected.event) : say('Choose an event first, with J or K.');
     if (!e.target.closest('#scroll')) return;
     const act = {
       ArrowLeft: () => pan(-.1), ArrowRight: () => pan(.1), '+': () => zoom(.7), '=': () => zoom(.7), '-': () => zoom(1 / .7), 0: story, 9: () => look(...bounds()),
@@ -207,7 +207,7 @@ function row(by) {
   state.selected = { run, event, row: keyRow(next) };
   state.chain = chainOf(run, next.life ? next.life.object : run.object[event]);
   reveal(next);
-  say(`${next.group}: ${next.label}, ${list.length} records. ${sentence(run, event)}`);
+  say(`${next.group}: ${next.label}, ${list.length} events. ${sentence(run, event)}`);
   paint(true);
 }
 

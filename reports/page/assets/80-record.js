@@ -1,4 +1,4 @@
-// The panel of a record and what it is linked to.
+// The panel of an event and what it is linked to.
 
 const rank = (run, object) => resources.get(run.objects[object][0])?.stage;
 
@@ -86,7 +86,7 @@ function show(run, event, object) {
   }
   if (object) {
     const all = run.eventsOf(object), list = all.length > 80 ? [...all].filter(i => !(run.flags[i] & NOISE)).slice(0, 80) : [...all];
-    parts.push(el('h4', {}, `Records of ${run.objects[object][2]}` + (list.length < all.length ? ` (${list.length} of ${number(all.length)})` : '')),
+    parts.push(el('h4', {}, `Events of ${run.objects[object][2]}` + (list.length < all.length ? ` (${list.length} of ${number(all.length)})` : '')),
       el('ul', { class: 'list' }, ...list.map(i => el('li', {}, el('button', { onclick: () => select(run, { event: i }) }, el('time', {}, clock(run.t[i])), ' ', `${run.kinds[run.kind[i]][ACTOR]} ${brief(run, i)}`)))));
   }
   box.replaceChildren(...parts);

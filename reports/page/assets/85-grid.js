@@ -1,4 +1,4 @@
-// The records and the log lines of the window: tables of any length, of which
+// The events and the log lines of the window: tables of any length, of which
 // only the visible rows exist.
 
 const ROW = 22, TALLEST = 8e6; // browsers draw no higher
@@ -22,7 +22,7 @@ const grid = {
     this.listed = run.shown;
     const box = byID('grid');
     box.setAttribute('aria-rowcount', this.rows);
-    box.setAttribute('aria-label', this.logs ? 'Log lines' : 'Records');
+    box.setAttribute('aria-label', this.logs ? 'Log lines' : 'Events');
     byID('filler').style.height = Math.min(this.rows * ROW, TALLEST) + 'px';
     this.draw();
   },
@@ -45,7 +45,7 @@ const grid = {
       row.setAttribute('aria-rowindex', k + 1);
       rows.push(row);
     }
-    if (!this.rows) rows.push(el('div', { class: 'empty' }, this.logs ? 'No line of this log in the window.' : 'No record in the window. Zoom out, or change what is shown.'));
+    if (!this.rows) rows.push(el('div', { class: 'empty' }, this.logs ? 'No line of this log in the window.' : 'No event in the window. Zoom out, or change what is shown.'));
     filler.replaceChildren(...rows);
   },
 
@@ -64,7 +64,7 @@ const grid = {
       el('span', { role: 'cell', class: 'day', title: 'time of day, as in the line' }, log.timeless ? '' : dayTime(this.run, log.t[i])), el('span', { role: 'cell', class: 'what' + bad }, text));
   },
 
-  // mark shows the chosen record in the table, if it is there.
+  // mark shows the chosen event in the table, if it is there.
   mark() {
     const chosen = state.selected;
     if (this.logs || !chosen || chosen.run !== this.run || !(chosen.event >= 0) || this.run.shown !== this.listed) return;

@@ -1,11 +1,11 @@
-// Marks on records, of which nodestorm symptom makes a symptom.
+// Marks on events, of which nodestorm symptom makes a symptom.
 
 const marks = {
   run: -1, seqs: new Set(),
 
   has(run, i) { return this.run === run.index && this.seqs.has(run.seq[i]); },
 
-  // toggle marks a record or takes its mark away. Marks are of one run: one in the other run begins anew.
+  // toggle marks an event or takes its mark away. Marks are of one run: one in the other run begins anew.
   toggle(run, i) {
     if (this.run !== run.index) this.seqs.clear();
     this.run = run.index;
@@ -14,10 +14,10 @@ const marks = {
     this.show();
     grid.draw();
     if (!byID('record').hidden && state.selected && state.selected.event === i) byID('record').querySelector('.tick')?.setAttribute('aria-pressed', String(!gone));
-    say(`Record ${seq} is ${gone ? 'not marked any more' : 'marked'}. ${this.seqs.size} ${this.seqs.size === 1 ? 'mark' : 'marks'} in all.`);
+    say(`Event ${seq} is ${gone ? 'not marked any more' : 'marked'}. ${this.seqs.size} ${this.seqs.size === 1 ? 'mark' : 'marks'} in all.`);
   },
 
-  clear() { this.seqs.clear(); this.show(); grid.draw(); say('No record is marked.'); },
+  clear() { this.seqs.clear(); this.show(); grid.draw(); say('No event is marked.'); },
 
   // folder is where the run lies, if the page lies in it: a page from a server does not know.
   folder() {
@@ -28,7 +28,7 @@ const marks = {
 
   command() {
     const run = state.runs.find(r => r.index === this.run);
-    const order = [...this.seqs].sort((a, b) => run.bySeq(a) - run.bySeq(b)); // of time, as the records are
+    const order = [...this.seqs].sort((a, b) => run.bySeq(a) - run.bySeq(b)); // of time, as the events are
     return `nodestorm symptom ${this.folder()} --lines ${order.join(',')}`;
   },
 

@@ -180,4 +180,4 @@ async function main() {
 }
 
 window.nodestorm = { state, timings, zoom, pan, look, story, select, hit, xOf, picture };
-main().catch(error => { byID('loading').hidden = false; byID('loading').textContent = 'The records cannot be shown: ' + error.message; throw error; });
+main().catch(error => { byID('loading').hidden = false; byID('loading').textContent = 'The events cannot be shown: ' + error.message; throw error; });

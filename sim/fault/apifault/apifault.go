@@ -56,7 +56,7 @@ import (
 // (BENCHMARKS.md), for 10 MB.
 const GCPercent = 400
 
-// Actor is who records of the proxy name where no client acts.
+// Actor is who events of the proxy name where no client acts.
 const Actor = "sim-apifault"
 
 // Config of a Proxy. Client is required.
@@ -70,7 +70,7 @@ type Config struct {
 	Writer *rest.Config
 	// Clock is what delays and spans of rules are measured in. Nil is real time.
 	Clock clock.WithTickerAndDelayedExecution
-	// History takes the rules' records, and is what their When waits on. Nil is a
+	// History takes the rules' events, and is what their When waits on. Nil is a
 	// history of the proxy's own, in memory.
 	History *history.Log
 	// Seed is what the probabilities of rules are drawn from.

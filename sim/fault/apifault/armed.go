@@ -97,14 +97,14 @@ func (p *Proxy) arm(a *armed) {
 	waiting := fault.AwaitIn(p.cfg.History)
 	recorder := fault.Recorder{History: p.cfg.History, Seed: p.cfg.Seed}
 	now := p.cfg.Clock.Now()
-	a.Life = recorder.Arm(a.rule.Name, Rules.Called(a.does), a.rule.Plan, now, a.recordDetails(Actor, nil))
+	a.Life = recorder.Arm(a.rule.Name, Rules.Called(a.does), a.rule.Plan, now, a.eventDetails(Actor, nil))
 	p.rules.Add(a)
 	if a.When == nil {
 		p.activateIn(a, a.Begins().Sub(now))
 		return
 	}
 	p.calls.Go(func() {
-		at, err := waiting.Record(p.ctx, a.rule.Plan)
+		at, err := waiting.Event(p.ctx, a.rule.Plan)
 		if err != nil {
 			return // the proxy or the history has ended
 		}
@@ -171,7 +171,7 @@ func (p *Proxy) takes(a *armed, info *request.RequestInfo, agent string) bool {
 		return false
 	}
 	a.underWay++
-	a.Matched(p.cfg.Clock.Now(), a.recordDetails(product(agent), map[string]any{"call": describe(info)}))
+	a.Matched(p.cfg.Clock.Now(), a.eventDetails(product(agent), map[string]any{"call": describe(info)}))
 	return true
 }
 
@@ -183,14 +183,14 @@ func (p *Proxy) tookEffect(c *call, a *armed, facts map[string]any) {
 	for key, value := range facts {
 		detail[key] = value
 	}
-	a.Effective(p.cfg.Clock.Now(), a.recordDetails(product(c.agent), detail))
+	a.Effective(p.cfg.Clock.Now(), a.eventDetails(product(c.agent), detail))
 }
 
 // ineffective notes why a call that a rule took went as it would have anyway.
 func (p *Proxy) ineffective(c *call, a *armed, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a.Ineffective(p.cfg.Clock.Now(), a.recordDetails(product(c.agent), map[string]any{"call": describe(c.info), "reason": why}))
+	a.Ineffective(p.cfg.Clock.Now(), a.eventDetails(product(c.agent), map[string]any{"call": describe(c.info), "reason": why}))
 }
 
 // finished clears a rule whose last call is over.
@@ -223,7 +223,7 @@ func (p *Proxy) clearAll() {
 }
 
 func (p *Proxy) clear(a *armed) {
-	if !a.Clear(p.cfg.Clock.Now(), a.recordDetails(Actor, nil)) {
+	if !a.Clear(p.cfg.Clock.Now(), a.eventDetails(Actor, nil)) {
 		return
 	}
 	if a.timer != nil {
@@ -237,9 +237,9 @@ func (a *armed) match() *Match {
 	return &m
 }
 
-// recordDetails is what records of the rule say. The object is the same in all of them: a
+// eventDetails is what events of the rule say. The object is the same in all of them: a
 // verdict knows a fault by its name and its object.
-func (a *armed) recordDetails(actor string, detail map[string]any) fault.EventDetails {
+func (a *armed) eventDetails(actor string, detail map[string]any) fault.EventDetails {
 	m := a.match()
 	object := history.Object{Resource: m.Resource, Namespace: m.Namespace, Name: m.Name}
 	return fault.EventDetails{Actor: actor, Object: object, Detail: detail}

@@ -98,7 +98,7 @@ func TestRulesAreForTheClient(t *testing.T) {
 			if state := p.Rules()[0]; state.Matched > 0 {
 				t.Errorf("strangers have used up %d of the rule's calls", state.Matched)
 			}
-			for _, r := range p.cfg.History.Records() {
+			for _, r := range p.cfg.History.Events() {
 				if r.Source == history.Fault && r.Verb != "armed" {
 					t.Errorf("because of strangers: %s", r.Verb)
 				}

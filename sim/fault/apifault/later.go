@@ -9,7 +9,7 @@ import (
 )
 
 // Later answers a client's creations as done before they are, as a cloud does that takes its time: the client gets back
-// what it has sent, and the API server gets it By later. It is no fault and leaves no record. What is done later goes
+// what it has sent, and the API server gets it By later. It is no fault and leaves no event. What is done later goes
 // through the proxy as any call, so that rules are about it.
 type Later struct {
 	Match

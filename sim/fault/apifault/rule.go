@@ -14,7 +14,7 @@ import (
 // Rules are what can go wrong with some of the client's calls.
 //
 // Of a call that several active rules are about, the first in their order that does not skip it takes it. At counts
-// from when the rule is armed, or from the record of its When; what a rule holds back goes on when its For is over. Its
+// from when the rule is armed, or from the event of its When; what a rule holds back goes on when its For is over. Its
 // occasions are matching calls. Every step is in the history; a rule that is over before it made a difference never
 // becomes effective, and Proxy.Unmet lists it.
 var Rules = &fault.List{

@@ -152,7 +152,7 @@ func TestConvertCertificate(t *testing.T) {
 	}
 }
 
-// A NodePool has a number of machines in its record only if it is of a fixed size.
+// A NodePool has a number of machines in its event only if it is of a fixed size.
 func TestConvertNodePool(t *testing.T) {
 	for spec, want := range map[string]map[string]any{`"replicas":0`: {"replicas": int64(0)}, `"limits":{}`: nil} {
 		var converter Converter

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What kubelets report becomes a record when it is news.
+// What kubelets report becomes an event when it is news.
 func TestKubeletReports(t *testing.T) {
 	status := func(resource, name, body string) string {
 		return fmt.Sprintf(`{"stage":"ResponseComplete","verb":"patch","user":{"username":"system:node:a","groups":["system:nodes","system:authenticated"]},"userAgent":"kubelet/v1.36.3",

@@ -9,7 +9,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// candidatesOf returns the indexes of the records that all but the pattern's details match, in
+// candidatesOf returns the indexes of the events that all but the pattern's details match, in
 // order; a field that refers to a capture is left open.
 func (s *search) candidatesOf(p *Pattern) []int {
 	if indexes, ok := s.candidates[p]; ok {
@@ -17,8 +17,8 @@ func (s *search) candidatesOf(p *Pattern) []int {
 	}
 	plain := p.identity()
 	indexes := []int{}
-	for i := range s.records {
-		if plain.matchIdentity(&s.records[i], nil) {
+	for i := range s.events {
+		if plain.matchIdentity(&s.events[i], nil) {
 			indexes = append(indexes, i)
 		}
 	}
@@ -45,7 +45,7 @@ func fixed(v *Values) *Values {
 // whyUnknown says why a search that found nothing proves nothing, or "".
 func (s *search) whyUnknown() string {
 	if s.effort < 0 {
-		return fmt.Sprintf("too many records could match, gave up after %d comparisons; name the records of the sequence more closely", effort)
+		return fmt.Sprintf("too many events could match, gave up after %d comparisons; name the events of the sequence more closely", effort)
 	}
 	if s.undecided != "" {
 		return s.undecided
@@ -55,7 +55,7 @@ func (s *search) whyUnknown() string {
 	}
 	for i := range s.sequence {
 		if s.refuted && i > 0 {
-			break // a source without a record of the rest has none of one after the first either
+			break // a source without an event of the rest has none of one after the first either
 		}
 		if m := s.sequence[i].Match; m != nil {
 			if why := s.complete.silent(m); why != "" {
@@ -73,7 +73,7 @@ func (s *search) noteStuck(n int, e *Element, from place) {
 	s.deepest = n
 	s.stuck = elementName(n, e) + " is not in the history"
 	if from.index >= 0 {
-		s.stuck += fmt.Sprintf(" after record %d", s.records[from.index].Seq)
+		s.stuck += fmt.Sprintf(" after event %d", s.events[from.index].Seq)
 	}
 }
 
@@ -116,7 +116,7 @@ func hasDetails(p *Pattern, r *history.Entry) bool {
 }
 
 // needsAbsence reports whether the sequence holds only because of what is not
-// there, so that an unreadable record could refute it.
+// there, so that an unreadable event could refute it.
 func needsAbsence(sequence []Element) bool {
 	return slices.ContainsFunc(sequence, func(e Element) bool { return len(e.Absent) > 0 || len(e.While) > 0 })
 }

@@ -10,7 +10,7 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// checkDetail finds a detail that no record has, and a value that it never has.
+// checkDetail finds a detail that no event has, and a value that it never has.
 func (p *Pattern) checkDetail(key string) error {
 	if err := p.checkKey(key); err != nil {
 		return err
@@ -18,7 +18,7 @@ func (p *Pattern) checkDetail(key string) error {
 	return p.checkSources(func(source history.Source) error { return vocabulary.Compare(source, key, p.Detail[key]) })
 }
 
-// checkKey finds a detail that no record of the sources has, or none about the resources.
+// checkKey finds a detail that no event of the sources has, or none about the resources.
 func (p *Pattern) checkKey(key string) error {
 	name, part, parted := strings.Cut(key, ".")
 	var known []string
@@ -55,10 +55,10 @@ func (p *Pattern) checkOnlyOf(detail string) error {
 	if only == nil || !p.Source.onlyHas(string(history.API)) || !p.Resource.isSet() || p.Resource.op == "exists" || p.Resource.MayMatch(only) {
 		return nil
 	}
-	return fmt.Errorf("detail %q: only records about %s have it", detail, strings.Join(only, " or "))
+	return fmt.Errorf("detail %q: only events about %s have it", detail, strings.Join(only, " or "))
 }
 
-// checkPath finds a field that no record of the pattern has.
+// checkPath finds a field that no event of the pattern has.
 func (p *Pattern) checkPath(path string) error {
 	if err := checkField(path); err != nil {
 		return err

@@ -77,12 +77,12 @@ func refused(r history.Entry) history.Entry {
 	return r
 }
 
-// numbered gives the records their Seq, from 1 in the order given.
-func numbered(records ...history.Entry) []history.Entry {
-	for i := range records {
-		records[i].Seq = uint64(i + 1)
+// numbered gives the events their Seq, from 1 in the order given.
+func numbered(events ...history.Entry) []history.Entry {
+	for i := range events {
+		events[i].Seq = uint64(i + 1)
 	}
-	return records
+	return events
 }
 
 // story is a history up to the moment of the second claim, then the rest.
@@ -99,7 +99,7 @@ func TestFind(t *testing.T) {
 	second := api(20, "create", "nodeclaims", "claim-2", nil)
 	tests := []struct {
 		name     string
-		records  []history.Entry
+		events   []history.Entry
 		want     checker.Result
 		evidence []uint64
 		reason   string
@@ -109,7 +109,7 @@ func TestFind(t *testing.T) {
 		{"there, though a claim was refused", story(refused(api(5, "create", "nodeclaims", "x", nil)), second, ended(30)), checker.Valid, []uint64{1, 2, 3, 4, 6}, ""},
 		{"there, recorded late", numbered(ended(30), second, taints(4, "node-1", "a:NoExecute"), api(3, "patch", "nodeclaims", "claim-1", detail{"nodeName": "node-1"}),
 			api(2, "create", "nodeclaims", "claim-1", nil), api(1, "create", "pods", "web", nil)), checker.Valid, []uint64{6, 5, 4, 3, 2}, ""},
-		{"one claim", story(ended(1000)), checker.Invalid, nil, `"second claim" is not in the history after record 3`},
+		{"one claim", story(ended(1000)), checker.Invalid, nil, `"second claim" is not in the history after event 3`},
 		{"second claim refused", story(refused(second), ended(30)), checker.Invalid, nil, `"second claim"`},
 		{"taint gone", story(taints(10, "node-1", "b:NoSchedule"), second, ended(30)), checker.Invalid, nil, `"second claim"`},
 		{"taint on another node", numbered(api(1, "create", "pods", "web", nil), api(2, "create", "nodeclaims", "claim-1", nil),
@@ -120,17 +120,17 @@ func TestFind(t *testing.T) {
 		{"binding refused", story(refused(bind(10, "web", "node-1")), second, ended(30)), checker.Valid, []uint64{1, 2, 3, 4, 6}, ""},
 		{"other pod bound", story(bind(10, "db", "node-1"), second, ended(30)), checker.Valid, []uint64{1, 2, 3, 4, 6}, ""},
 		{"too late", story(api(1000, "create", "nodeclaims", "claim-2", nil), ended(2000)), checker.Invalid, nil, `"second claim"`},
-		{"nothing happened", numbered(api(1, "create", "pods", "web", nil), ended(30)), checker.Invalid, nil, `"first claim" is not in the history after record 1`},
+		{"nothing happened", numbered(api(1, "create", "pods", "web", nil), ended(30)), checker.Invalid, nil, `"first claim" is not in the history after event 1`},
 		{"one claim and cut off", story(), checker.Unknown, nil, "cut off at 4s"},
-		{"one claim and a gap", story(unreadable(10), ended(30)), checker.Unknown, nil, "could not be read, see record 5"},
+		{"one claim and a gap", story(unreadable(10), ended(30)), checker.Unknown, nil, "could not be read, see event 5"},
 		{"there and a gap", story(unreadable(10), second, ended(30)), checker.Unknown, []uint64{1, 2, 3, 4, 6}, "could not be read"},
-		{"no record from the source", numbered(ended(30)), checker.Unknown, nil, "no record from the source api"},
+		{"no event from the source", numbered(ended(30)), checker.Unknown, nil, "no event from the source api"},
 		{"empty", nil, checker.Unknown, nil, "cut off at 0s"},
 	}
 	symptom := parse(t, secondClaim)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := checker.Find(test.records, symptom)
+			got := checker.Find(test.events, symptom)
 			if got.Result != test.want || !slices.Equal(got.Evidence, test.evidence) || !strings.Contains(got.Reason, test.reason) || (test.reason == "") != (got.Reason == "") {
 				t.Errorf("got %+v, want %s, evidence %v, reason %q", got, test.want, test.evidence, test.reason)
 			}
@@ -151,8 +151,8 @@ func TestFindAfterADeletion(t *testing.T) {
 		"it is there": {nil, checker.Valid},
 		"it is gone":  {[]history.Entry{api(10, "delete", "nodes", "node-1", nil)}, checker.Invalid},
 	} {
-		records := story(append(test.between, api(20, "create", "nodeclaims", "claim-2", nil), ended(30))...)
-		if got := checker.Find(records, symptom); got.Result != test.want {
+		events := story(append(test.between, api(20, "create", "nodeclaims", "claim-2", nil), ended(30))...)
+		if got := checker.Find(events, symptom); got.Result != test.want {
 			t.Errorf("%s: %+v, want %s", name, got, test.want)
 		}
 	}
@@ -175,7 +175,7 @@ func TestFindIsTheSameLiveAndRead(t *testing.T) {
 		t.Errorf("live %v, read %v", a, b)
 	}
 	if _, ok := live[3].Detail["taints"].([]string); !ok {
-		t.Error("Find changed the caller's records")
+		t.Error("Find changed the caller's events")
 	}
 }
 
@@ -210,7 +210,7 @@ func TestFindQuietSpansAndCounts(t *testing.T) {
 	gone := func(name string) history.Entry { return node(350, "terminated", name) }
 	tests := []struct {
 		name, symptom string
-		records       []history.Entry
+		events        []history.Entry
 		want          checker.Result
 	}{
 		{"quiet", neverReady, numbered(node(1, "register", "a"), gone("a"), ended(400)), checker.Valid},
@@ -228,7 +228,7 @@ func TestFindQuietSpansAndCounts(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := checker.Find(test.records, parse(t, test.symptom)); got.Result != test.want {
+			if got := checker.Find(test.events, parse(t, test.symptom)); got.Result != test.want {
 				t.Errorf("got %v, want %s", got, test.want)
 			}
 		})
@@ -249,9 +249,9 @@ sequence:
 	}
 	claims := []history.Entry{api(1, "create", "nodeclaims", "c", nil), api(3, "delete", "nodeclaims", "c", nil), ended(4)}
 	tests := []struct {
-		code    string
-		records []history.Entry
-		want    checker.Result
+		code   string
+		events []history.Entry
+		want   checker.Result
 	}{
 		{"", claims, checker.Valid},
 		{"", append(slices.Clone(claims), launch(201)), checker.Invalid},
@@ -263,23 +263,23 @@ sequence:
 	}
 	for _, test := range tests {
 		symptom := parse(t, fmt.Sprintf(without, test.code))
-		if got := checker.Find(numbered(test.records...), symptom); got.Result != test.want {
-			t.Errorf("absent%s with %v: got %v, want %s", test.code, test.records[len(test.records)-1].Event, got, test.want)
+		if got := checker.Find(numbered(test.events...), symptom); got.Result != test.want {
+			t.Errorf("absent%s with %v: got %v, want %s", test.code, test.events[len(test.events)-1].Event, got, test.want)
 		}
 	}
 }
 
 func TestFindGivesUp(t *testing.T) {
-	// Any three claims of 3000, and then a record that is never there.
-	var records []history.Entry
+	// Any three claims of 3000, and then an event that is never there.
+	var events []history.Entry
 	for i := range 3000 {
-		records = append(records, api(i, "create", "nodeclaims", "c", nil))
+		events = append(events, api(i, "create", "nodeclaims", "c", nil))
 	}
-	records = numbered(append(records, ended(5000))...)
+	events = numbered(append(events, ended(5000))...)
 	element := "  - match: {source: api, verb: create, resource: nodeclaims}\n"
 	symptom := parse(t, "statement: s\nsequence:\n"+strings.Repeat(element, 3)+"  - match: {source: api, verb: delete}\n")
-	got := checker.Find(records, symptom)
-	if got.Result != checker.Unknown || !got.GaveUp || !strings.Contains(got.Reason, "too many records") {
+	got := checker.Find(events, symptom)
+	if got.Result != checker.Unknown || !got.GaveUp || !strings.Contains(got.Reason, "too many events") {
 		t.Errorf("got %v", got)
 	}
 }

@@ -20,6 +20,6 @@ func (s *Statement) CheckInvariant() error {
 // an invariant holds: whether the run has put anything to the test is for others to say.
 func (s *Statement) Breaks(f Finding) bool {
 	asks := s.Never == nil && s.NoSequence == nil && s.Throughout == nil && (s.Count == nil || s.AtLeast != nil)
-	// mutant: no record breaks an invariant
+	// mutant: no event breaks an invariant
 	return f.Result == Invalid && (len(f.Evidence) > 0 || asks && s.Since == nil && len(s.fields()) == 0)
 }

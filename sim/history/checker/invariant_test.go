@@ -12,9 +12,9 @@ import (
 func TestBreaks(t *testing.T) {
 	const created = "{source: api, verb: create, resource: nodeclaims}"
 	for _, test := range []struct {
-		text    string
-		records []history.Entry
-		want    bool
+		text   string
+		events []history.Entry
+		want   bool
 	}{
 		{"never: " + created, []history.Entry{claim(1, "a"), ended(9)}, true},
 		{"never: " + created, []history.Entry{api(1, "create", "pods", "p", nil), ended(9)}, false},
@@ -27,10 +27,10 @@ func TestBreaks(t *testing.T) {
 		{"noSequence: [{match: " + created + "}]", []history.Entry{claim(1, "a"), ended(9)}, true},
 	} {
 		s := parse(t, test.text)
-		for i := range test.records {
-			test.records[i].Seq = uint64(i + 1)
+		for i := range test.events {
+			test.events[i].Seq = uint64(i + 1)
 		}
-		if found := checker.Find(test.records, s); s.Breaks(found) != test.want {
+		if found := checker.Find(test.events, s); s.Breaks(found) != test.want {
 			t.Errorf("%s: %+v breaks it %t, want %t", test.text, found, !test.want, test.want)
 		}
 	}

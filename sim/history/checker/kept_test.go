@@ -10,7 +10,7 @@ import (
 	"nodestorm/sim/history/checker"
 )
 
-// A search keeps neither details that no pattern asks for, nor records of other names.
+// A search keeps neither details that no pattern asks for, nor events of other names.
 func TestFinderKeepsWhatIsAskedFor(t *testing.T) {
 	is := func(text string) *checker.Values {
 		v := new(checker.Values)
@@ -35,7 +35,7 @@ func TestFinderKeepsWhatIsAskedFor(t *testing.T) {
 		}})
 	}
 	if kept := live() - before; kept > 400<<10 {
-		t.Errorf("%d bytes are kept, of 400 records without details", kept)
+		t.Errorf("%d bytes are kept, of 400 events without details", kept)
 	}
 	runtime.KeepAlive(f)
 }

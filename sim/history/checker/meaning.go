@@ -14,7 +14,7 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// check finds what is wrong with the pattern, given what is captured before. A pattern that no record can match is: that
+// check finds what is wrong with the pattern, given what is captured before. A pattern that no event can match is: that
 // something never happens, or is absent, would be true of every history.
 func (p *Pattern) check(captured map[string]bool) error {
 	if !p.Source.isSet() {
@@ -63,7 +63,7 @@ func (p *Pattern) sources() (sources []history.Source) {
 // ofSource names the sources in an error.
 func (p *Pattern) ofSource() string { return "of source " + strings.Join(p.Source.values, ", ") }
 
-// checkSources is what check says of the sources if it has something to say of each: records of one that it has nothing to say of
+// checkSources is what check says of the sources if it has something to say of each: events of one that it has nothing to say of
 // may match.
 func (p *Pattern) checkSources(check func(history.Source) error) (first error) {
 	for _, source := range p.sources() {
@@ -91,7 +91,7 @@ func (p *Pattern) checkBounds() error {
 	return nil
 }
 
-// checkVerb finds a verb that no record has.
+// checkVerb finds a verb that no event has.
 func (p *Pattern) checkVerb() error {
 	var known []string
 	for _, source := range p.sources() {
@@ -116,7 +116,7 @@ func (p *Pattern) checkVerb() error {
 	return nil
 }
 
-// checkResource finds a resource that no record is about.
+// checkResource finds a resource that no event is about.
 func (p *Pattern) checkResource() error {
 	for _, word := range p.Resource.Plain() {
 		// mutant: any resource is one
@@ -156,9 +156,9 @@ func resourceOf(source history.Source, word string) error {
 	}
 	known = slices.DeleteFunc(known, func(resource string) bool { return resource == "" })
 	if len(known) == 0 {
-		return fmt.Errorf("resource: records of source %s are about none", source)
+		return fmt.Errorf("resource: events of source %s are about none", source)
 	}
-	return fmt.Errorf("resource: no record of source %s is about %q (allowed: %s)%s", source, word, strings.Join(known, ", "),
+	return fmt.Errorf("resource: no event of source %s is about %q (allowed: %s)%s", source, word, strings.Join(known, ", "),
 		strict.Meant(word, known))
 }
 
@@ -177,7 +177,7 @@ func served(word string) error {
 		return fmt.Errorf("resource: %q is none: say resource: %s, and say subresource: %s in detail", word, resource, part)
 	}
 	if resource, _, is := strings.Cut(word, "."); is {
-		return fmt.Errorf("resource: %q is none: a record has no group, did you mean %q?", word, resource)
+		return fmt.Errorf("resource: %q is none: an event has no group, did you mean %q?", word, resource)
 	}
 	if !plural.MatchString(word) {
 		return fmt.Errorf("resource: %q is none: want the plural in lower case, such as pods", word)
@@ -185,7 +185,7 @@ func served(word string) error {
 	return nil
 }
 
-// checkAbout finds records that are about other things than the pattern, or about nothing.
+// checkAbout finds events that are about other things than the pattern, or about nothing.
 func (p *Pattern) checkAbout() error {
 	verbs := []string{""}
 	if p.Verb.isSet() {
@@ -208,9 +208,9 @@ func (p *Pattern) checkAbout() error {
 	}
 	slices.Sort(known)
 	known = slices.DeleteFunc(slices.Compact(known), func(resource string) bool { return resource == "" })
-	what := "records " + p.ofSource()
+	what := "events " + p.ofSource()
 	if p.Verb.isSet() {
-		what = fmt.Sprintf("records of verb %s %s", strings.Join(verbs, ", "), p.ofSource())
+		what = fmt.Sprintf("events of verb %s %s", strings.Join(verbs, ", "), p.ofSource())
 	}
 	for _, name := range []string{"resource", "namespace", "name"} {
 		v := p.field(name)
@@ -243,7 +243,7 @@ func (p *Pattern) checkCode() error {
 		if vocabulary.HasCode(source) {
 			return nil
 		}
-		return fmt.Errorf("code: records %s have none", p.ofSource())
+		return fmt.Errorf("code: events %s have none", p.ofSource())
 	}); err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func (p *Pattern) checkNamespace() error {
 		if vocabulary.HasNamespace(source) {
 			return nil
 		}
-		return fmt.Errorf("namespace: records %s have none", p.ofSource())
+		return fmt.Errorf("namespace: events %s have none", p.ofSource())
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// What records can be is no mistake, however seldom it is. (What they cannot be is in the tests of lint.)
+// What events can be is no mistake, however seldom it is. (What they cannot be is in the tests of lint.)
 func TestWhatCanMatch(t *testing.T) {
 	for _, pattern := range []string{
 		`{source: api, code: [200, 201, 409, 599]}`,

@@ -11,13 +11,13 @@ import (
 
 // A machine of 0.60 an hour from 0 s on, in a run of an hour.
 func TestMeasure(t *testing.T) {
-	record := func(at time.Duration, source history.Source, verb, resource, name string, detail history.Detail) history.Entry {
+	entry := func(at time.Duration, source history.Source, verb, resource, name string, detail history.Detail) history.Entry {
 		return history.Entry{Seq: uint64(at/time.Second) + 1, Virtual: at,
 			Event: history.Event{Source: source, Verb: verb, Object: history.Object{Resource: resource, Name: name}, Detail: detail}}
 	}
-	records := []history.Entry{
-		record(0, history.Cloud, "created", "instances", "a", history.Detail{"type": "x", "hourly": 0.6, "currency": "EUR"}),
-		record(30*time.Minute, history.Step, "passed", "", "", nil), record(time.Hour, history.Harness, history.Ended, "", "", nil),
+	events := []history.Entry{
+		entry(0, history.Cloud, "created", "instances", "a", history.Detail{"type": "x", "hourly": 0.6, "currency": "EUR"}),
+		entry(30*time.Minute, history.Step, "passed", "", "", nil), entry(time.Hour, history.Harness, history.Ended, "", "", nil),
 	}
 	for text, want := range map[string]string{
 		`{measure: {of: cost, atMost: 0.60 EUR}}`:              "valid",
@@ -35,7 +35,7 @@ func TestMeasure(t *testing.T) {
 		if s.Within == 0 && s.CheckInvariant() != nil {
 			t.Errorf("%s is no invariant: %v", text, s.CheckInvariant())
 		}
-		f := Prepare(records).Find(s)
+		f := Prepare(events).Find(s)
 		if got := strings.TrimSuffix(string(f.Result)+": "+f.Reason, ": "); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
@@ -49,7 +49,7 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := s.Monitor()
-	for _, r := range records {
+	for _, r := range events {
 		if _, decided := m.Add(r, r.Virtual >= 30*time.Minute); decided {
 			t.Error("it is decided before its span is over")
 		}

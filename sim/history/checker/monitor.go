@@ -10,21 +10,21 @@ import (
 	"nodestorm/sim/history/measure"
 )
 
-// Monitor judges a statement by the records of a run as they arrive. It is for one
-// judgement, and the same whether the records come live or from a file.
+// Monitor judges a statement by the events of a run as they arrive. It is for one
+// judgement, and the same whether the events come live or from a file.
 type Monitor struct {
 	s           *Statement
 	counted     *Pattern // of which there are so many
 	least, most int      // most is below zero without a bound
-	fields      []string // that distinguish what the records are about
+	fields      []string // that distinguish what the events are about
 
-	begun   bool              // the span without Since
-	tracks  map[string]*track // by what they are about
-	there   bool              // something has been that the statement is about
-	records []history.Entry   // of a sequence
-	unsure  []*unsure
-	effort  int
-	watch   *measure.Watch // of a measure
+	begun  bool              // the span without Since
+	tracks map[string]*track // by what they are about
+	there  bool              // something has been that the statement is about
+	events []history.Entry   // of a sequence
+	unsure []*unsure
+	effort int
+	watch  *measure.Watch // of a measure
 }
 
 // Monitor begins to judge the statement, which Check has found right.
@@ -49,8 +49,8 @@ func (s *Statement) Monitor() *Monitor {
 	return m
 }
 
-// Add takes in the next record. counts says whether the span without Since has begun;
-// of a record before, a state keeps the value. Decided means that the finding stays,
+// Add takes in the next event. counts says whether the span without Since has begun;
+// of an event before, a state keeps the value. Decided means that the finding stays,
 // whatever comes.
 func (m *Monitor) Add(r history.Entry, counts bool) (f Finding, decided bool) {
 	r.Detail = plain(r.Detail)
@@ -100,7 +100,7 @@ func (m *Monitor) begin() (begun []*track) {
 	return begun
 }
 
-// classify is what a record is to the statement.
+// classify is what an event is to the statement.
 func (m *Monitor) classify(r *history.Entry, counts bool) (h hit, hits bool) {
 	matches := func(p *Pattern) bool { return counts && p != nil && p.match(r, nil) }
 	h = hit{at: r.Virtual, seq: r.Seq, early: !counts, object: r.Object}
@@ -131,16 +131,16 @@ func (m *Monitor) takeDeletion(r *history.Entry, counts bool) {
 	}
 }
 
-// decided reports whether no record can change the finding any more, after these.
+// decided reports whether no event can change the finding any more, after these.
 func (m *Monitor) decided(counts bool, touched []*track) (f Finding, decided bool) {
 	if m.effort < 0 {
-		return Finding{Statement: m.s.Statement, Result: Unknown, Reason: "too many records arrived late", GaveUp: true}, true
+		return Finding{Statement: m.s.Statement, Result: Unknown, Reason: "too many events arrived late", GaveUp: true}, true
 	}
 	if !counts {
 		return f, false
 	}
 	any := len(m.s.ForAny) > 0
-	// What breaks an order can be mended by a record that happened before and arrives later.
+	// What breaks an order can be mended by an event that happened before and arrives later.
 	mendable := m.s.Since != nil || m.s.First != nil
 	// A span that nothing ends is met for good.
 	forGood := m.most < 0 && m.s.Throughout == nil && m.s.Finally == nil && m.s.Until == nil &&
@@ -197,7 +197,7 @@ func (m *Monitor) findingAt(end time.Duration) Finding {
 	case held != nil:
 		return m.finding(Valid, "", held.evidence)
 	case cut != nil:
-		return m.finding(Unknown, fmt.Sprintf("what began with record %d is not over at %s", cut.open.since, end), []uint64{cut.open.since})
+		return m.finding(Unknown, fmt.Sprintf("what began with event %d is not over at %s", cut.open.since, end), []uint64{cut.open.since})
 	case m.s.Since != nil:
 		return m.finding(Invalid, fmt.Sprintf("%q, since when it counts, is not in the history", m.s.Since), nil)
 	case m.most >= 0 && m.least == 0 && !any:
@@ -217,9 +217,9 @@ func (m *Monitor) patternOfAll() *Pattern {
 	return m.s.state().Of
 }
 
-// takeSequence searches whenever a record may be the last of the sequence.
+// takeSequence searches whenever an event may be the last of the sequence.
 func (m *Monitor) takeSequence(r history.Entry) (f Finding, decided bool) {
-	m.records = append(m.records, r)
+	m.events = append(m.events, r)
 	elements := m.s.elements()
 	last := elements[len(elements)-1].Match
 	if last == nil || !last.identity().matchIdentity(&r, nil) {
@@ -232,10 +232,10 @@ func (m *Monitor) takeSequence(r history.Entry) (f Finding, decided bool) {
 // overSequence searches as if the run had ended then.
 func (m *Monitor) overSequence(end time.Duration) Finding {
 	ended := history.Entry{Virtual: end, Event: history.Event{Source: history.Harness, Verb: history.Ended}}
-	return Find(append(slices.Clip(m.records), ended), *m.s)
+	return Find(append(slices.Clip(m.events), ended), *m.s)
 }
 
-// watched is the finding of a monitor that was given all records of a run, or those up to
+// watched is the finding of a monitor that was given all events of a run, or those up to
 // the end of its span, and has decided nothing by them.
 func (s *Statement) watched(m *Monitor, complete completeness) Finding {
 	end := complete.end

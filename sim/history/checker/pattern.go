@@ -49,19 +49,19 @@ func (p *Pattern) matchDetail(r *history.Entry, captured map[string]string) bool
 	return true
 }
 
-// tookPlace reports whether the record is of something that took place, or of the
+// tookPlace reports whether the event is of something that took place, or of the
 // refusal that the pattern asks for.
 func (p *Pattern) tookPlace(r *history.Entry) bool {
 	// mutant: a refused call counts as done
 	return p.Code.isSet() || r.Code < 400
 }
 
-// match compares a record with a pattern of what happened.
+// match compares an event with a pattern of what happened.
 func (p *Pattern) match(r *history.Entry, captured map[string]string) bool {
 	return p.tookPlace(r) && p.tried(r, captured)
 }
 
-// tried compares a record, refused or not, with a pattern of what did not happen.
+// tried compares an event, refused or not, with a pattern of what did not happen.
 func (p *Pattern) tried(r *history.Entry, captured map[string]string) bool {
 	return p.matchIdentity(r, captured) && p.matchDetail(r, captured)
 }
@@ -78,7 +78,7 @@ func (p *Pattern) captures() []string {
 	return names
 }
 
-// fieldNames are the fields of a record that a pattern compares, apart from the
+// fieldNames are the fields of an event that a pattern compares, apart from the
 // details; a capture may name them too.
 var fieldNames = []string{"source", "verb", "resource", "namespace", "name", "actor", "code"}
 
@@ -100,7 +100,7 @@ func (p *Pattern) field(name string) *Values {
 	return p.Code
 }
 
-// field returns a record's field as text, nil where it is empty.
+// field returns an event's field as text, nil where it is empty.
 func field(r *history.Entry, name string) any {
 	text := ""
 	switch name {
@@ -127,7 +127,7 @@ func field(r *history.Entry, name string) any {
 	return text
 }
 
-// detail returns a record's detail by its dotted key, nil where it is missing. A
+// detail returns an event's detail by its dotted key, nil where it is missing. A
 // key that itself has dots is found whole first.
 func detail(r *history.Entry, key string) any {
 	var at any = map[string]any(r.Detail)
@@ -147,10 +147,10 @@ func detail(r *history.Entry, key string) any {
 	}
 }
 
-// prepare returns the records in the order of time, with details as they would
+// prepare returns the events in the order of time, with details as they would
 // be read back from a file, so that a live and a stored run are judged alike.
-func prepare(records []history.Entry) []history.Entry {
-	prepared := slices.Clone(records)
+func prepare(events []history.Entry) []history.Entry {
+	prepared := slices.Clone(events)
 	for i := range prepared {
 		prepared[i].Detail = plain(prepared[i].Detail)
 	}

@@ -11,24 +11,24 @@ import (
 	"nodestorm/sim/history"
 )
 
-// effort bounds how many records a search compares, so that a sequence with many
+// effort bounds how many events a search compares, so that a sequence with many
 // possible assignments ends as Unknown after about a second and not hours.
 const effort = 2_000_000
 
-// Find judges the statement, which Check has found right, by the records, in whatever
+// Find judges the statement, which Check has found right, by the events, in whatever
 // order they are. Valid means that it holds: of a sequence, that it is there, with its
-// records and those of While as evidence.
-func Find(records []history.Entry, s Statement) Finding {
-	return Prepare(records).Find(s)
+// events and those of While as evidence.
+func Find(events []history.Entry, s Statement) Finding {
+	return Prepare(events).Find(s)
 }
 
 // Prepared is a history in which many statements are looked for, one after the other.
 type Prepared struct {
-	records  []history.Entry
+	events   []history.Entry
 	complete completeness
 }
 
-// Finder judges a statement by the records of a run that has ended, given one after the other
+// Finder judges a statement by the events of a run that has ended, given one after the other
 // in the order of time. It keeps those only that the statement may be about.
 type Finder struct {
 	s       Statement
@@ -89,7 +89,7 @@ func (f *Finder) ask(key string) {
 	f.asked[key], f.asked[first] = true, true
 }
 
-// keep remembers of a record what the search may ask for: of a long run it keeps many.
+// keep remembers of an event what the search may ask for: of a long run it keeps many.
 func (f *Finder) keep(r history.Entry) {
 	var detail map[string]any
 	for key, value := range r.Detail {
@@ -103,12 +103,12 @@ func (f *Finder) keep(r history.Entry) {
 	}
 	r.Detail = detail
 	for _, word := range []*string{(*string)(&r.Source), &r.Verb, &r.Actor, &r.Object.Resource, &r.Object.Namespace} {
-		*word = unique.Make(*word).Value() // each record has been read into memory of its own
+		*word = unique.Make(*word).Value() // each event has been read into memory of its own
 	}
 	f.kept = append(f.kept, r)
 }
 
-// Add takes in the next record.
+// Add takes in the next event.
 func (f *Finder) Add(r history.Entry) {
 	r.Detail = plain(r.Detail)
 	look(f.unsure, &r)
@@ -139,23 +139,23 @@ func (f *Finder) Finding(all Completeness) Finding {
 	return f.s.weigh(Prepared{f.kept, all.completeness}.sequence(f.s, f.there), f.unsure)
 }
 
-// Prepare gets the records, in whatever order they are, ready for searches.
-func Prepare(records []history.Entry) Prepared {
-	records = prepare(records)
-	return Prepared{records, completenessOf(records)}
+// Prepare gets the events, in whatever order they are, ready for searches.
+func Prepare(events []history.Entry) Prepared {
+	events = prepare(events)
+	return Prepared{events, completenessOf(events)}
 }
 
 // Find is the function Find on this history.
 func (p Prepared) Find(s Statement) Finding {
 	f := NewFinder(s)
-	for _, r := range p.records {
+	for _, r := range p.events {
 		f.Add(r)
 	}
 	return f.Finding(Completeness{p.complete})
 }
 
 // sequence finds that a sequence is there, or that none is; there says whether something is
-// that the first of its records would be about.
+// that the first of its events would be about.
 func (p Prepared) sequence(s Statement, there bool) Finding {
 	found := p.search(s)
 	switch {
@@ -171,7 +171,7 @@ func (p Prepared) sequence(s Statement, there bool) Finding {
 	return found
 }
 
-// aboutFirst is what the first record that is not to be there would be about.
+// aboutFirst is what the first event that is not to be there would be about.
 func (s *Statement) aboutFirst() *Pattern {
 	first := s.NoSequence[0].Match
 	return &Pattern{Source: first.Source, Resource: fixed(first.Resource)}
@@ -179,7 +179,7 @@ func (s *Statement) aboutFirst() *Pattern {
 
 func (p Prepared) search(statement Statement) Finding {
 	s := search{
-		records:    p.records,
+		events:     p.events,
 		complete:   p.complete,
 		sequence:   statement.elements(),
 		refuted:    len(statement.NoSequence) > 0,
@@ -190,7 +190,7 @@ func (p Prepared) search(statement Statement) Finding {
 	if s.element(0, place{index: -1, names: map[string]int{start: -1}}) {
 		finding.Result = Valid
 		for _, i := range s.found {
-			finding.Evidence = append(finding.Evidence, s.records[i].Seq)
+			finding.Evidence = append(finding.Evidence, s.events[i].Seq)
 		}
 		// mutant: a damaged history proves absence
 		if s.complete.damaged != 0 && needsAbsence(s.sequence) {
@@ -205,13 +205,13 @@ func (p Prepared) search(statement Statement) Finding {
 	return finding
 }
 
-// search is a depth-first search for records that fit the sequence.
+// search is a depth-first search for events that fit the sequence.
 type search struct {
-	records    []history.Entry
+	events     []history.Entry
 	sequence   []Element
 	refuted    bool // it is not to be there
 	complete   completeness
-	candidates map[*Pattern][]int // records that may match, captures aside
+	candidates map[*Pattern][]int // events that may match, captures aside
 	effort     int
 
 	found     []int
@@ -222,7 +222,7 @@ type search struct {
 
 // place is how far a branch of the search has come.
 type place struct {
-	index    int           // of the last record that is used up, -1 at the start
+	index    int           // of the last event that is used up, -1 at the start
 	at       time.Duration // when the element before was
 	captured map[string]string
 	names    map[string]int // element's name → index
@@ -248,10 +248,10 @@ func (s *search) element(n int, from place) bool {
 		last := picked[len(picked)-1]
 		since := from.at
 		if n == 0 {
-			since = s.records[picked[0]].Virtual
+			since = s.events[picked[0]].Virtual
 		}
 		// mutant: no symptom is late
-		if e.Within != 0 && s.records[last].Virtual-since > time.Duration(e.Within) {
+		if e.Within != 0 && s.events[last].Virtual-since > time.Duration(e.Within) {
 			continue
 		}
 		to, ok := s.arrive(e, from, picked)
@@ -269,13 +269,13 @@ func (s *search) pick(e *Element, candidates []int, captured map[string]string) 
 	var picked []int
 	for _, i := range candidates {
 		s.effort--
-		if e.Match.match(&s.records[i], captured) {
+		if e.Match.match(&s.events[i], captured) {
 			picked = append(picked, i)
 		}
 		if len(picked) == 0 || s.effort < 0 {
 			return nil
 		}
-		// mutant: one record less than the count will do
+		// mutant: one event less than the count will do
 		if len(picked) >= e.Count {
 			return picked
 		}
@@ -283,11 +283,11 @@ func (s *search) pick(e *Element, candidates []int, captured map[string]string) 
 	return nil
 }
 
-// arrive moves on to the picked records if captures, While and Absent allow.
+// arrive moves on to the picked events if captures, While and Absent allow.
 func (s *search) arrive(e *Element, from place, picked []int) (place, bool) {
 	last := picked[len(picked)-1]
 	to := place{
-		index: last, at: s.records[last].Virtual,
+		index: last, at: s.events[last].Virtual,
 		captured: from.captured, names: from.names,
 		evidence: append(slices.Clone(from.evidence), picked...),
 	}
@@ -297,7 +297,7 @@ func (s *search) arrive(e *Element, from place, picked []int) (place, bool) {
 			to.captured = map[string]string{}
 		}
 		for name, path := range e.Capture {
-			text, ok := captureText(&s.records[last], path)
+			text, ok := captureText(&s.events[last], path)
 			if !ok {
 				return place{}, false
 			}
@@ -329,8 +329,8 @@ func (s *search) arrive(e *Element, from place, picked []int) (place, bool) {
 func (s *search) quiet(n int, e *Element, from place) bool {
 	// mutant: quiet takes no time
 	until := from.at + time.Duration(e.For)
-	end := len(s.records)
-	if after := slices.IndexFunc(s.records, func(r history.Entry) bool { return r.Virtual > until }); after >= 0 {
+	end := len(s.events)
+	if after := slices.IndexFunc(s.events, func(r history.Entry) bool { return r.Virtual > until }); after >= 0 {
 		end = after
 	}
 	for i := range e.Absent {
@@ -349,14 +349,14 @@ func (s *search) quiet(n int, e *Element, from place) bool {
 	return s.element(n+1, from)
 }
 
-// stateHolds looks for the state that the pattern describes, right before the record i.
+// stateHolds looks for the state that the pattern describes, right before the event i.
 func (s *search) stateHolds(p *Pattern, i int, captured map[string]string) (holds bool, at int) {
 	candidates := s.candidatesOf(p)
 	before, _ := slices.BinarySearch(candidates, i)
-	// mutant: while looks at the oldest record
+	// mutant: while looks at the oldest event
 	for _, at := range slices.Backward(candidates[:before]) {
 		s.effort--
-		r := &s.records[at]
+		r := &s.events[at]
 		if !p.tookPlace(r) || !p.matchIdentity(r, captured) || !hasDetails(p, r) {
 			continue
 		}
@@ -365,21 +365,21 @@ func (s *search) stateHolds(p *Pattern, i int, captured map[string]string) (hold
 	return false, 0
 }
 
-// deleted reports whether the record's object is deleted in records[from:to].
+// deleted reports whether the event's object is deleted in events[from:to].
 func (s *search) deleted(r *history.Entry, from, to int) bool {
 	s.effort -= to - from
-	return slices.ContainsFunc(s.records[from:to], func(other history.Entry) bool {
+	return slices.ContainsFunc(s.events[from:to], func(other history.Entry) bool {
 		return deletes(&other) && other.Object == r.Object
 	})
 }
 
-// deletes reports whether the record's object is gone with it, or asked to go.
+// deletes reports whether the event's object is gone with it, or asked to go.
 func deletes(r *history.Entry) bool {
 	return r.Source == history.API && r.Verb == "delete" && r.Code < 400 && r.Detail["subresource"] == nil ||
 		r.Source == history.Cloud && r.Verb == "deleted"
 }
 
-// occurs reports whether one of records[from:to] is what the pattern of an absence is
+// occurs reports whether one of events[from:to] is what the pattern of an absence is
 // about, refused or not.
 func (s *search) occurs(p *Pattern, from, to int, captured map[string]string) bool {
 	candidates := s.candidatesOf(p)
@@ -389,7 +389,7 @@ func (s *search) occurs(p *Pattern, from, to int, captured map[string]string) bo
 			return false
 		}
 		// mutant: what was refused counts as absent
-		if p.tried(&s.records[i], captured) {
+		if p.tried(&s.events[i], captured) {
 			return true
 		}
 	}

@@ -110,7 +110,7 @@ func (s *Statement) checkUse() error {
 // round is the verb with which a log's source records every round of an autoscaler.
 const round = "loop"
 
-// showsNothing says what the element is if its records are in healthy histories as
+// showsNothing says what the element is if its events are in healthy histories as
 // well, or "".
 func (e *Element) showsNothing() string {
 	if e.Match == nil {
@@ -143,7 +143,7 @@ func (e *Element) check(names []string, captured map[string]bool) error {
 	case e.Count < 0:
 		return fmt.Errorf("count: %d is negative", e.Count)
 	case e.Count > 1 && len(e.Capture) > 0:
-		return errors.New("capture needs a single record, not count")
+		return errors.New("capture needs a single event, not count")
 	}
 	if e.Match != nil {
 		if err := e.Match.check(captured); err != nil {
@@ -169,7 +169,7 @@ func (e *Element) check(names []string, captured map[string]bool) error {
 		}
 		for key, values := range e.While[i].Detail {
 			if values.op == "exists" {
-				return fmt.Errorf("while[%d]: detail %q: exists says nothing here, the latest record that has it is compared", i, key)
+				return fmt.Errorf("while[%d]: detail %q: exists says nothing here, the latest event that has it is compared", i, key)
 			}
 		}
 	}

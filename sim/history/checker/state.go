@@ -25,7 +25,7 @@ type State struct {
 
 func (s *State) check() error {
 	if s.Of == nil {
-		return errors.New("of is missing: say which records set the value")
+		return errors.New("of is missing: say which events set the value")
 	}
 	if err := s.Of.checkPath(s.Value); err != nil {
 		return fmt.Errorf("value: %w", err)
@@ -41,7 +41,7 @@ func (s *State) check() error {
 	case s.Is.isSet() && len(bounds) > 0:
 		return errors.New("is and bounds: want one of them")
 	case s.Is.isSet() && s.Is.op == "exists":
-		return errors.New("is: exists says nothing here, the latest record that has the value is compared")
+		return errors.New("is: exists says nothing here, the latest event that has the value is compared")
 	case !s.Is.isSet() && len(bounds) == 0:
 		return errors.New("say how the value is: is, above, below, atLeast, atMost")
 	case s.Above != nil && s.AtLeast != nil, s.Below != nil && s.AtMost != nil:

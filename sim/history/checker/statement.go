@@ -221,7 +221,7 @@ func (s *Statement) fields() []string { return append(slices.Clip(s.ForEach), s.
 
 func short(number float64) string { return strconv.FormatFloat(number, 'f', -1, 64) }
 
-// checkField reports whether path names a field of records.
+// checkField reports whether path names a field of events.
 func checkField(path string) error {
 	if key, ok := strings.CutPrefix(path, "detail."); !slices.Contains(fieldNames, path) && (!ok || key == "") {
 		return fmt.Errorf("unknown field %q (allowed: %s, detail.KEY)", path, strings.Join(fieldNames, ", "))
@@ -229,7 +229,7 @@ func checkField(path string) error {
 	return nil
 }
 
-// CheckSymptom is Check for what a documented failure looks like. The last record shows
+// CheckSymptom is Check for what a documented failure looks like. The last event shows
 // the failure: what is not there could have many reasons, a program that does nothing for
 // one.
 func (s *Statement) CheckSymptom() error {
@@ -286,7 +286,7 @@ func (s *Statement) Span() time.Duration {
 	return time.Duration(span)
 }
 
-// keyOf is what a record is about, as far as the fields distinguish it.
+// keyOf is what an event is about, as far as the fields distinguish it.
 func keyOf(r *history.Entry, fields []string) (key string, ok bool) {
 	parts := make([]string, 0, len(fields))
 	for _, path := range fields {

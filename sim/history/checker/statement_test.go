@@ -115,23 +115,23 @@ func TestStatement(t *testing.T) {
 	refused := claim(5, "no")
 	refused.Code = 403
 	changed := api(1, "patch", "nodeclaims", "a", nil)
-	run := func(second int, records ...history.Entry) []history.Entry { return append(records, ended(second)) }
+	run := func(second int, events ...history.Entry) []history.Entry { return append(events, ended(second)) }
 	tests := []struct {
-		text    string
-		records []history.Entry
-		want    checker.Result
-		reason  string
+		text   string
+		events []history.Entry
+		want   checker.Result
+		reason string
 	}{
 		{"happens: " + claims, run(9, claim(5, "a")), checker.Valid, ""},
-		{"happens: " + claims, run(9, refused), checker.Invalid, `"api create nodeclaims by karpenter" is there 0 times, of 1 at least`},
+		{"happens: " + claims, run(9, refused), checker.Invalid, `"api create nodeclaims by karpenter" was seen 0 times, at least 1 required`},
 		{"happens: " + claims + "\nwithin: 4s", run(9, claim(5, "a")), checker.Invalid, "0 times"},
 		{"happens: " + claims + "\nwithin: 1m", run(9, pod(1, "p")), checker.Unknown, "it would have to hold until 1m0s, and the history ends at 9s"},
 		{"happens: " + claims, []history.Entry{pod(1, "p")}, checker.Unknown, "cut off at 1s"},
 		{"happens: " + claims, []history.Entry{claim(1, "a")}, checker.Valid, ""},
-		{"happens: " + claims, run(9, size(1, "a", 1)), checker.Unknown, "no record from the source api"},
+		{"happens: " + claims, run(9, size(1, "a", 1)), checker.Unknown, "no event from the source api"},
 
 		{"never: " + claims, run(9, refused), checker.Valid, ""},
-		{"never: " + claims, run(9, claim(5, "a")), checker.Invalid, "1 time, of 0 at most"},
+		{"never: " + claims, run(9, claim(5, "a")), checker.Invalid, "1 time, at most 0 allowed"},
 		{"never: " + claims, []history.Entry{claim(1, "a")}, checker.Invalid, ""},
 		{"never: " + claims, []history.Entry{refused}, checker.Unknown, "cut off"},
 		{"never: " + claims + "\nwithin: 4s", []history.Entry{changed, refused}, checker.Valid, ""}, // cut off later
@@ -139,23 +139,23 @@ func TestStatement(t *testing.T) {
 		{"never: " + claims, run(9, pod(1, "p")), checker.Invalid, "of what never was nothing holds"},
 
 		{"count: " + claims + "\natMost: 1", run(9, claim(5, "a")), checker.Valid, ""},
-		{"count: " + claims + "\natMost: 1", run(9, claim(5, "a"), claim(6, "b")), checker.Invalid, "2 times, of 1 at most"},
+		{"count: " + claims + "\natMost: 1", run(9, claim(5, "a"), claim(6, "b")), checker.Invalid, "2 times, at most 1 allowed"},
 		{"count: " + claims + "\natLeast: 2", run(9, claim(5, "a"), claim(6, "b")), checker.Valid, ""},
-		{"count: " + claims + "\natLeast: 3", run(9, claim(5, "a"), claim(6, "b")), checker.Invalid, "2 times, of 3 at least"},
+		{"count: " + claims + "\natLeast: 3", run(9, claim(5, "a"), claim(6, "b")), checker.Invalid, "2 times, at least 3 required"},
 		{"count: " + claims + "\natLeast: 2\natMost: 2", run(9, claim(5, "a"), claim(6, "b")), checker.Valid, ""},
 		{"count: " + claims + "\natLeast: 2\natMost: 2", run(9, claim(5, "a"), claim(6, "b"), claim(7, "c")), checker.Invalid, "3 times"},
 		{"count: " + claims + "\natLeast: 2\natMost: 2", []history.Entry{claim(5, "a"), claim(6, "b")}, checker.Unknown, "cut off"},
 
 		{"count: " + eviction + "\natMost: 2\nevery: 1m", run(200, evict(0, "p"), evict(30, "p"), evict(60, "p"), evict(90, "p")), checker.Valid, ""},
-		{"count: " + eviction + "\natMost: 2\nevery: 1m", run(200, evict(0, "p"), evict(30, "p"), evict(59, "p")), checker.Invalid, "3 times within 1m0s, of 2 at most"},
+		{"count: " + eviction + "\natMost: 2\nevery: 1m", run(200, evict(0, "p"), evict(30, "p"), evict(59, "p")), checker.Invalid, "3 times within 1m0s, at most 2 allowed"},
 		{"count: " + eviction + "\natMost: 1\nevery: 1m\nforEach: [name]", run(200, evict(0, "p"), evict(30, "q"), evict(60, "p")), checker.Valid, ""},
 		{"count: " + eviction + "\natMost: 1\nevery: 1m\nforEach: [name]", run(200, evict(0, "p"), evict(30, "q"), evict(59, "p")), checker.Invalid, "of p, "},
 		{"count: " + eviction + "\natLeast: 2\nevery: 1m\nforAny: [name]", run(200, evict(0, "p"), evict(30, "q"), evict(59, "p")), checker.Valid, ""},
-		{"count: " + eviction + "\natLeast: 2\nevery: 1m\nforAny: [name]", run(200, evict(0, "p"), evict(30, "q"), evict(60, "p")), checker.Invalid, "1 time within 1m0s, of 2 at least"},
+		{"count: " + eviction + "\natLeast: 2\nevery: 1m\nforAny: [name]", run(200, evict(0, "p"), evict(30, "q"), evict(60, "p")), checker.Invalid, "1 time within 1m0s, at least 2 required"},
 
 		{"first: " + created + "\nthen: " + claims, run(9, pod(1, "p"), claim(5, "a")), checker.Valid, ""},
 		{"first: " + created + "\nthen: " + claims, run(9, claim(5, "a"), pod(6, "p")), checker.Invalid, "with none of"},
-		{"first: " + created + "\nthen: " + claims, run(9, pod(6, "p")), checker.Invalid, `"api create nodeclaims by karpenter" is not there`},
+		{"first: " + created + "\nthen: " + claims, run(9, pod(6, "p")), checker.Invalid, `"api create nodeclaims by karpenter" was not seen`},
 		{"first: " + created + "\nthen: " + claims, []history.Entry{pod(6, "p")}, checker.Unknown, "cut off"},
 		{"first: " + created + "\nthen: " + bound + "\nforEach: [name]", run(9, pod(1, "p"), bind(2, "p", "n"), pod(3, "q")), checker.Valid, ""},
 		{"first: " + created + "\nthen: " + bound + "\nforEach: [name]", run(9, pod(1, "p"), bind(2, "q", "n"), bind(3, "p", "n")), checker.Invalid, "of q, "},
@@ -166,17 +166,17 @@ func TestStatement(t *testing.T) {
 		{"since: " + created + "\nhappens: " + bound + "\nwithin: 5s\nforEach: [name]", run(9, pod(1, "p"), bind(6, "p", "n"), pod(8, "q")), checker.Valid, ""},
 		{"since: " + created + "\nhappens: " + bound + "\nwithin: 5s\nforEach: [name]", run(9, pod(8, "q")), checker.Unknown, "is not over at 9s"},
 		// Each since has a span of its own, also one within another's.
-		{"since: " + created + "\nhappens: " + bound + "\nwithin: 10s", run(60, pod(1, "p"), bind(5, "p", "n"), pod(6, "q")), checker.Invalid, "0 times, of 1 at least, since record 3"},
+		{"since: " + created + "\nhappens: " + bound + "\nwithin: 10s", run(60, pod(1, "p"), bind(5, "p", "n"), pod(6, "q")), checker.Invalid, "0 times, at least 1 required, since event 3"},
 		{"since: " + created + "\nhappens: " + bound + "\nwithin: 10s", run(60, pod(1, "p"), pod(6, "q"), bind(9, "p", "n")), checker.Valid, ""},
-		{"since: " + created + "\nnever: " + claims + "\nwithin: 10s", run(60, pod(1, "p"), pod(9, "q"), claim(15, "a")), checker.Invalid, "1 time, of 0 at most, since record 2"},
+		{"since: " + created + "\nnever: " + claims + "\nwithin: 10s", run(60, pod(1, "p"), pod(9, "q"), claim(15, "a")), checker.Invalid, "1 time, at most 0 allowed, since event 2"},
 		{"since: " + created + "\nnever: " + claims + "\nwithin: 10s", run(60, pod(1, "p"), pod(9, "q"), claim(20, "a")), checker.Valid, ""},
 		{"since: " + created + "\ncount: " + claims + "\natMost: 1\nwithin: 10s", run(60, pod(1, "p"), claim(5, "a"), pod(9, "q"), claim(15, "b")), checker.Valid, ""},
-		{"since: " + created + "\ncount: " + claims + "\natMost: 1\nwithin: 10s", run(60, pod(1, "p"), pod(9, "q"), claim(12, "a"), claim(15, "b")), checker.Invalid, "2 times, of 1 at most, since record 2"},
+		{"since: " + created + "\ncount: " + claims + "\natMost: 1\nwithin: 10s", run(60, pod(1, "p"), pod(9, "q"), claim(12, "a"), claim(15, "b")), checker.Invalid, "2 times, at most 1 allowed, since event 2"},
 		{"since: " + created + "\nhappens: " + bound + "\nwithin: 5s", run(9, claim(8, "q")), checker.Invalid, "since when it counts, is not in the history"},
 		{"since: " + created + "\nhappens: " + bound, []history.Entry{pod(1, "p"), bind(6, "p", "n")}, checker.Valid, ""},
 		{"since: " + created + "\nuntil: " + bound + "\nnever: " + claims, run(9, claim(1, "a"), pod(2, "p"), bind(3, "p", "n"), claim(4, "b")), checker.Valid, ""},
-		{"since: " + created + "\nuntil: " + bound + "\nnever: " + claims, run(9, pod(2, "p"), bind(3, "p", "n"), pod(4, "q"), claim(5, "b"), bind(6, "q", "n")), checker.Invalid, "1 time, of 0 at most, since record 3"},
-		{"since: " + created + "\nuntil: " + bound + "\nnever: " + claims, run(9, pod(2, "p")), checker.Unknown, "what began with record 1 is not over"},
+		{"since: " + created + "\nuntil: " + bound + "\nnever: " + claims, run(9, pod(2, "p"), bind(3, "p", "n"), pod(4, "q"), claim(5, "b"), bind(6, "q", "n")), checker.Invalid, "1 time, at most 0 allowed, since event 3"},
+		{"since: " + created + "\nuntil: " + bound + "\nnever: " + claims, run(9, pod(2, "p")), checker.Unknown, "what began with event 1 is not over"},
 		{"since: " + created + "\nuntil: " + bound + "\nhappens: " + claims, run(9, pod(2, "p"), bind(3, "p", "n"), claim(4, "a")), checker.Invalid, "0 times"},
 
 		{"noSequence: [{match: " + created + ", capture: {pod: name}}, {match: " + bound[:len(bound)-1] + ", name: $pod}}]", run(9, pod(1, "p"), bind(2, "q", "n")), checker.Valid, ""},
@@ -184,7 +184,7 @@ func TestStatement(t *testing.T) {
 		{"noSequence: [{match: " + created + "}, {match: " + claims + "}]", run(9, claim(1, "a")), checker.Invalid, "of what never was nothing holds"},
 		{"noSequence: [{match: " + created + "}, {match: " + claims + "}]", []history.Entry{pod(1, "p")}, checker.Unknown, "cut off"},
 		{"noSequence: [{match: " + created + "}, {match: {source: node, verb: register}}]", run(9, pod(1, "p")), checker.Valid, ""},
-		{"noSequence: [{match: {source: node, verb: register}}, {match: " + created + "}]", run(9, pod(1, "p")), checker.Unknown, "no record from the source node"},
+		{"noSequence: [{match: {source: node, verb: register}}, {match: " + created + "}]", run(9, pod(1, "p")), checker.Unknown, "no event from the source node"},
 		{"happens: {source: api, name: {matches: 'web-[a-z]+'}}", run(9, pod(1, "web-a")), checker.Valid, ""},
 		{"happens: {source: api, name: {matches: 'web-[a-z]+'}}", run(9, pod(1, "web-a-b"), pod(2, "my-web-a")), checker.Invalid, "0 times"},
 		{"sequence: [{match: " + created + ", capture: {pod: name}}, {match: {source: api, name: 'x-${pod}'}}]", run(9, pod(1, "p"), pod(2, "x-p")), checker.Valid, ""},
@@ -213,14 +213,14 @@ func TestStatement(t *testing.T) {
 	for i, test := range tests {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			s := parse(t, test.text)
-			for j := range test.records {
-				test.records[j].Seq = uint64(j + 1)
+			for j := range test.events {
+				test.events[j].Seq = uint64(j + 1)
 			}
-			found := checker.Find(test.records, s)
+			found := checker.Find(test.events, s)
 			if found.Result != test.want || !strings.Contains(found.Reason, test.reason) || found.Result == checker.Valid && found.Reason != "" {
 				t.Fatalf("%s: %+v, want %s with %q", test.text, found, test.want, test.reason)
 			}
-			inOrder(t, s, test.records, found)
+			inOrder(t, s, test.events, found)
 		})
 	}
 }
@@ -228,39 +228,39 @@ func TestStatement(t *testing.T) {
 // An order that was broken is not kept by what comes in order afterwards.
 func TestBrokenOrder(t *testing.T) {
 	s := parse(t, "first: {source: api, verb: create, resource: pods}\nthen: {source: api, verb: create, resource: nodeclaims}")
-	records := []history.Entry{claim(5, "a"), api(6, "create", "pods", "p", nil), claim(7, "b"), ended(9)}
-	for i := range records {
-		records[i].Seq = uint64(i + 1)
+	events := []history.Entry{claim(5, "a"), api(6, "create", "pods", "p", nil), claim(7, "b"), ended(9)}
+	for i := range events {
+		events[i].Seq = uint64(i + 1)
 	}
-	for how, found := range map[string]checker.Finding{"stored": checker.Find(records, s), "as they arrive": watched(s, records)} {
+	for how, found := range map[string]checker.Finding{"stored": checker.Find(events, s), "as they arrive": watched(s, events)} {
 		if found.Result != checker.Invalid || !strings.Contains(found.Reason, "with none of") {
 			t.Errorf("%s: %+v", how, found)
 		}
 	}
 }
 
-// inOrder compares the finding with those of the same records when they arrive in other
+// inOrder compares the finding with those of the same events when they arrive in other
 // orders than they happened, and with those of their beginnings: what is decided stays.
-func inOrder(t *testing.T, s checker.Statement, records []history.Entry, want checker.Finding) {
+func inOrder(t *testing.T, s checker.Statement, events []history.Entry, want checker.Finding) {
 	t.Helper()
-	late := slices.Clone(records)
+	late := slices.Clone(events)
 	slices.Reverse(late)
 	if s.Within == 0 || s.Since != nil { // else the monitor does not learn what is too late
-		for _, order := range [][]history.Entry{records, late} {
+		for _, order := range [][]history.Entry{events, late} {
 			if got := watched(s, order); got.Result != want.Result && want.Result != checker.Unknown {
-				t.Errorf("as the records arrive: %+v, want %+v", got, want)
+				t.Errorf("as the events arrive: %+v, want %+v", got, want)
 			}
 		}
 	}
-	last := records[len(records)-1]
-	for n := range records {
-		if got := checker.Find(records[:n], s); got.Result != checker.Unknown && got.Result != want.Result && last.Verb == history.Ended {
-			t.Errorf("of the first %d records it is %+v, and of all %+v", n, got, want)
+	last := events[len(events)-1]
+	for n := range events {
+		if got := checker.Find(events[:n], s); got.Result != checker.Unknown && got.Result != want.Result && last.Verb == history.Ended {
+			t.Errorf("of the first %d events it is %+v, and of all %+v", n, got, want)
 		}
 	}
 }
 
-// watched is what a monitor finds that takes each record when it arrives.
+// watched is what a monitor finds that takes each event when it arrives.
 func watched(s checker.Statement, arriving []history.Entry) checker.Finding {
 	m, end := s.Monitor(), time.Duration(0)
 	for _, r := range arriving {
@@ -272,7 +272,7 @@ func watched(s checker.Statement, arriving []history.Entry) checker.Finding {
 	return m.FindingAt(end)
 }
 
-// A record of before the beginning shows only how a state is.
+// An event of before the beginning shows only how a state is.
 func TestMonitorBegins(t *testing.T) {
 	early := []history.Entry{claim(1, "a"), size(2, "a", 4)}
 	for text, want := range map[string]checker.Result{
@@ -346,17 +346,17 @@ func TestLateCounts(t *testing.T) {
 func TestStatementDamaged(t *testing.T) {
 	damaged := ended(8)
 	damaged.Verb = history.Unreadable
-	records := []history.Entry{claim(1, "a"), claim(2, "b"), damaged, ended(9)}
+	events := []history.Entry{claim(1, "a"), claim(2, "b"), damaged, ended(9)}
 	for text, want := range map[string]checker.Result{
 		"count: {source: api, resource: nodeclaims}\natMost: 1":  checker.Invalid,
 		"count: {source: api, resource: nodeclaims}\natMost: 2":  checker.Unknown,
 		"count: {source: api, resource: nodeclaims}\natLeast: 2": checker.Valid,
 		"count: {source: api, resource: nodeclaims}\natLeast: 3": checker.Unknown,
 	} {
-		for i := range records {
-			records[i].Seq = uint64(i + 1)
+		for i := range events {
+			events[i].Seq = uint64(i + 1)
 		}
-		if f := checker.Find(records, parse(t, text)); f.Result != want {
+		if f := checker.Find(events, parse(t, text)); f.Result != want {
 			t.Errorf("%s: %+v, want %s", text, f, want)
 		}
 	}

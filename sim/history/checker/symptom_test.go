@@ -47,7 +47,7 @@ func TestSymptomErrors(t *testing.T) {
 		{"capture twice", "statement: s\nsequence: [{match: " + match + ", capture: {a: name}}, {match: " + match + ", capture: {a: name}}]", `sequence[1]: capture: "a" is taken`},
 		{"not captured", "statement: s\nsequence: [{match: {source: api, name: $a}}]", "$a is not captured by an element before"},
 		{"captured too late", "statement: s\nsequence: [{match: {source: api, name: $a}, capture: {a: name}}]", "$a is not captured"},
-		{"count and capture", "statement: s\nsequence: [{match: " + match + ", count: 2, capture: {a: name}}]", "capture needs a single record"},
+		{"count and capture", "statement: s\nsequence: [{match: " + match + ", count: 2, capture: {a: name}}]", "capture needs a single event"},
 		{"negative count", "statement: s\nsequence: [{match: " + match + ", count: -2}]", "count: -2 is negative"},
 		{"nothing", "statement: s\nsequence: [{as: a}]", "neither match, nor absent with for"},
 		{"absent without for", "statement: s\nsequence: [{absent: [" + match + "]}]", "neither match, nor absent with for"},
@@ -80,7 +80,7 @@ func TestSymptomErrors(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	record := history.Entry{Seq: 1, Event: history.Event{Source: history.Harness, Verb: "patch", Code: 409, Detail: detail{
+	event := history.Entry{Seq: 1, Event: history.Event{Source: history.Harness, Verb: "patch", Code: 409, Detail: detail{
 		"grace": 30, "ok": true, "text": "0/3 nodes are available", "list": []string{"a", "b"}, "dotted.key": "d",
 		"conditions": detail{"Ready": "True"},
 	}}}
@@ -119,11 +119,11 @@ func TestValues(t *testing.T) {
 	end.Seq = 2
 	for _, test := range tests {
 		t.Run(test.values, func(t *testing.T) {
-			var symptom checker.Statement // of details that no record has, which Check would say
+			var symptom checker.Statement // of details that no event has, which Check would say
 			if err := strict.Unmarshal([]byte("statement: s\nsequence: [{match: {source: harness, code: 409, detail: "+test.values+"}}]"), &symptom); err != nil {
 				t.Fatal(err)
 			}
-			if got := checker.Find([]history.Entry{record, end}, symptom); got.Result != test.want {
+			if got := checker.Find([]history.Entry{event, end}, symptom); got.Result != test.want {
 				t.Errorf("got %v, want %s", got, test.want)
 			}
 		})
@@ -134,13 +134,13 @@ func FuzzSymptom(f *testing.F) {
 	for _, seed := range []string{secondClaim, neverReady, burst} {
 		f.Add([]byte(seed))
 	}
-	records := story(api(20, "create", "nodeclaims", "claim-2", nil), ended(30))
+	events := story(api(20, "create", "nodeclaims", "claim-2", nil), ended(30))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var symptom checker.Statement
 		if strict.Unmarshal(text, &symptom) != nil || symptom.CheckSymptom() != nil {
 			return
 		}
-		found := checker.Find(records, symptom)
+		found := checker.Find(events, symptom)
 		if found.Result == checker.Valid && found.Reason != "" || found.Result != checker.Valid && found.Reason == "" {
 			t.Errorf("result and reason disagree: %+v", found)
 		}

@@ -9,7 +9,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// track judges a statement for one of what its records are about.
+// track judges a statement for one of what its events are about.
 type track struct {
 	m    *Monitor
 	key  string
@@ -23,7 +23,7 @@ type track struct {
 	broken   *broken  // by the first span that did not
 }
 
-// hit is a record that the statement is about.
+// hit is an event that the statement is about.
 type hit struct {
 	at     time.Duration
 	seq    uint64
@@ -56,7 +56,7 @@ func inOrder(hits []hit, h hit) []hit {
 // span is what a statement has to hold in.
 type span struct {
 	from     time.Duration
-	since    uint64 // Seq of the record that began it, zero for the span without Since
+	since    uint64 // Seq of the event that began it, zero for the span without Since
 	counted  []hit  // all of them, or those that a span of Every ending now has
 	most     int    // of those, ever
 	first    bool
@@ -74,7 +74,7 @@ type broken struct {
 // in its place.
 func (t *track) add(h hit) {
 	n := len(t.hits)
-	// mutant: a late record is judged as if it came last
+	// mutant: a late event is judged as if it came last
 	if n == 0 || !h.earlierThan(t.hits[n-1]) {
 		t.hits = append(t.hits, h)
 		t.step(h)
@@ -195,7 +195,7 @@ func (t *track) count(h hit) {
 	}
 	// mutant: one more than at most will do
 	if t.m.most >= 0 && n > t.m.most {
-		t.breaks(fmt.Sprintf("%q is there %s%s, of %d at most", t.m.counted, times(n), t.inAny(), t.m.most), seqs(o.counted)...)
+		t.breaks(fmt.Sprintf("%q was seen %s%s, at most %d allowed", t.m.counted, Times(n), t.inAny(), t.m.most), seqs(o.counted)...)
 	}
 }
 
@@ -226,7 +226,7 @@ func (t *track) closeCurrent() {
 	each := len(m.fields) > 0 && m.s.Since == nil // then something may have none
 	switch {
 	case m.least > 0 && !o.met:
-		t.breaks(fmt.Sprintf("%q is there %s%s, of %d at least", m.counted, times(o.most), t.inAny(), m.least), seqs(o.counted)...)
+		t.breaks(fmt.Sprintf("%q was seen %s%s, at least %d required", m.counted, Times(o.most), t.inAny(), m.least), seqs(o.counted)...)
 	case m.s.First != nil && !o.met && each && o.first:
 		return
 	case m.s.First != nil && !o.met:
@@ -234,7 +234,7 @@ func (t *track) closeCurrent() {
 		if !o.first {
 			missing = m.s.First
 		}
-		t.breaks(fmt.Sprintf("%q is not there", missing), o.evidence...)
+		t.breaks(fmt.Sprintf("%q was not seen", missing), o.evidence...)
 	case m.s.Finally != nil && each && t.known == nil: // it is gone
 		return
 	case m.s.state() != nil:
@@ -248,7 +248,7 @@ func (t *track) closeCurrent() {
 func (t *track) leaveState() {
 	s, o := t.m.s, t.open
 	state := s.state()
-	none := fmt.Sprintf("no record of %q has %s", state.Of, state.Value)
+	none := fmt.Sprintf("no event of %q has %s", state.Of, state.Value)
 	switch {
 	case s.Finally != nil && t.known == nil:
 		t.breaks(none + " at the end")
@@ -286,7 +286,7 @@ func (t *track) breaks(reason string, evidence ...uint64) {
 		reason = fmt.Sprintf("of %s, %s", t.key, reason)
 	}
 	if t.open.since != 0 {
-		reason += fmt.Sprintf(", since record %d", t.open.since)
+		reason += fmt.Sprintf(", since event %d", t.open.since)
 		if len(evidence) == 0 {
 			evidence = []uint64{t.open.since}
 		}
@@ -294,14 +294,15 @@ func (t *track) breaks(reason string, evidence ...uint64) {
 	t.broken = &broken{reason, evidence}
 }
 
-func times(n int) string {
+// Times says how often something is there: "1 time", "2 times".
+func Times(n int) string {
 	if n == 1 {
 		return "1 time"
 	}
 	return fmt.Sprintf("%d times", n)
 }
 
-// mostEvidence is how many records are quoted for a count.
+// mostEvidence is how many events are quoted for a count.
 const mostEvidence = 20
 
 func seqs(hits []hit) (all []uint64) {

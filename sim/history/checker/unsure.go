@@ -11,11 +11,11 @@ import (
 )
 
 // unsure is something that a pattern asks for and no vocabulary has, so that it may be misspelt: a resource of the scenario's
-// own, or a part of a detail. That it never was, or is absent, says something where a record shows that there is such a
+// own, or a part of a detail. That it never was, or is absent, says something where an event shows that there is such a
 // thing, whatever its values. All else that truly does not happen has its words in the vocabulary, and no need of that.
 type unsure struct {
 	shows func(*history.Entry) bool
-	why   string // why the answer is unknown if there is no such record
+	why   string // why the answer is unknown if there is no such event
 	seen  bool
 }
 
@@ -71,7 +71,7 @@ func (p *Pattern) unsures() (all []*unsure) {
 	return all
 }
 
-// serves reports whether a record shows that an API server has a resource: it is about one, or about its definition.
+// serves reports whether an event shows that an API server has a resource: it is about one, or about its definition.
 func serves(r *history.Entry, resource string) bool {
 	of := r.Object
 	return r.Source == history.API && (of.Resource == resource ||
@@ -86,12 +86,12 @@ func (p *Pattern) unsureOf(key string) []*unsure {
 	}
 	return []*unsure{{
 		shows: func(r *history.Entry) bool { return p.Source.match(string(r.Source), nil) && detail(r, key) != nil },
-		why: fmt.Sprintf("no record %s has the detail %q, which nodestorm does not know: if it is misspelt, this holds of nothing", p.ofSource(),
+		why: fmt.Sprintf("no event %s has the detail %q, which nodestorm does not know: if it is misspelt, this holds of nothing", p.ofSource(),
 			key),
 	}}
 }
 
-// look notes what a record shows to be there.
+// look notes what an event shows to be there.
 func look(all []*unsure, r *history.Entry) {
 	for _, u := range all {
 		u.seen = u.seen || u.shows(r)

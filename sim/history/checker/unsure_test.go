@@ -8,7 +8,7 @@ import (
 	"nodestorm/sim/history/checker"
 )
 
-// What no vocabulary has may be misspelt. That it is absent is shown where a record shows that there is such a thing; what a
+// What no vocabulary has may be misspelt. That it is absent is shown where an event shows that there is such a thing; what a
 // vocabulary has may truly be absent.
 func TestHollow(t *testing.T) {
 	defined := api(5, "create", "customresourcedefinitions", "widgets.example.com", nil)
@@ -30,9 +30,9 @@ func TestHollow(t *testing.T) {
 	}{
 		{noWidget, nil, `no call is on the resource "widgets", which nodestorm does not know, nor is one defined`},
 		{absent, &defined, `no call is on the resource "widgets"`},
-		{fewPaid, &paid, `no record of source api has the detail "conditions.Paid"`},
-		{nonePaid, &paid, `no record of source api has the detail "conditions.Paid"`},
-		{unpaid, &paid, `no record of source api has the detail "conditions.Paid"`},
+		{fewPaid, &paid, `no event of source api has the detail "conditions.Paid"`},
+		{nonePaid, &paid, `no event of source api has the detail "conditions.Paid"`},
+		{unpaid, &paid, `no event of source api has the detail "conditions.Paid"`},
 		{neverWent, nil, ""},
 		{neverLeft, nil, ""},
 	} {

@@ -8,7 +8,7 @@ import (
 )
 
 // Fact is what judges have to know of a program under test and of its cloud, and what no
-// record says. A run carries its facts.
+// event says. A run carries its facts.
 type Fact string
 
 // The facts.

@@ -16,7 +16,7 @@ import (
 type limits struct{ low, high int }
 
 // declared are the limits of the groups: those of --nodes, and those that the scenario says of
-// MachineDeployments, of whose annotations the history has no other record.
+// MachineDeployments, of whose annotations the history has no other event.
 type declared map[string]limits
 
 var (

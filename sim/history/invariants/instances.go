@@ -35,7 +35,7 @@ func removalsOf(w *world) *removals { return &removals{w, map[string]time.Durati
 // markedFor is how long before the group is scaled its machine is marked.
 const markedFor = 5 * time.Second
 
-// asked are the names of the instances that the record asks to delete.
+// asked are the names of the instances that the event asks to delete.
 func (m *removals) asked(r *history.Entry) (names []string) {
 	switch {
 	case r.Actor != m.w.Actor || r.Code >= 400:
@@ -54,7 +54,7 @@ func (m *removals) asked(r *history.Entry) (names []string) {
 	return names
 }
 
-// scales reports whether the record scales a group of Cluster API.
+// scales reports whether the event scales a group of Cluster API.
 func (m *removals) scales(r *history.Entry) bool {
 	return r.Source == history.API && r.Actor == m.w.Actor && r.Code < 400 && r.Detail.Text("subresource") == "scale" && r.Verb != "get"
 }

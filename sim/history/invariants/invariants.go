@@ -28,11 +28,11 @@ type Invariant struct {
 	begin func(*world, breaks) judge
 }
 
-// breaks reports that the invariant does not hold, and which records show it, the last of
+// breaks reports that the invariant does not hold, and which events show it, the last of
 // which breaks it. Only the first time counts.
 type breaks func(why string, evidence ...uint64)
 
-// judge sees each record after the world has, and then the end of a history.
+// judge sees each event after the world has, and then the end of a history.
 type judge struct {
 	see func(*history.Entry)
 	end func()
@@ -73,9 +73,9 @@ type Broken struct {
 	checker.Finding
 }
 
-// Judge finds those that do not hold in a run that has come to its end. The records are
+// Judge finds those that do not hold in a run that has come to its end. The events are
 // in the order of time.
-func Judge(records iter.Seq[history.Entry], subject Subject) (broken []Broken) {
+func Judge(events iter.Seq[history.Entry], subject Subject) (broken []Broken) {
 	w := newWorld(subject)
 	type running struct {
 		judge
@@ -96,7 +96,7 @@ func Judge(records iter.Seq[history.Entry], subject Subject) (broken []Broken) {
 			found.Evidence = slices.DeleteFunc(slices.Clone(evidence), func(seq uint64) bool { return seq == 0 })
 		}), found})
 	}
-	for r := range records {
+	for r := range events {
 		w.see(&r)
 		for _, j := range judges {
 			if j.see != nil {

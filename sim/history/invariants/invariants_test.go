@@ -28,9 +28,9 @@ func with(s Subject, settings ...string) Subject {
 	return s
 }
 
-// parseHistory reads a history, a line a record: when, source, verb, object, actor and code as far
+// parseHistory reads a history, a line an event: when, source, verb, object, actor and code as far
 // as there are, and details as key=value, with underscores for spaces, commas for lists.
-func parseHistory(t *testing.T, text string) (records []history.Entry) {
+func parseHistory(t *testing.T, text string) (events []history.Entry) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		words := strings.Fields(line)
@@ -41,7 +41,7 @@ func parseHistory(t *testing.T, text string) (records []history.Entry) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := history.Entry{Seq: uint64(len(records) + 1), Virtual: at, Event: history.Event{Source: history.Source(words[1]), Verb: strings.ReplaceAll(words[2], "_", " "), Detail: map[string]any{}}}
+		r := history.Entry{Seq: uint64(len(events) + 1), Virtual: at, Event: history.Event{Source: history.Source(words[1]), Verb: strings.ReplaceAll(words[2], "_", " "), Detail: map[string]any{}}}
 		for _, word := range words[3:] {
 			key, value, detail := strings.Cut(word, "=")
 			code, notCode := strconv.Atoi(word)
@@ -73,9 +73,9 @@ func parseHistory(t *testing.T, text string) (records []history.Entry) {
 				r.Actor = word
 			}
 		}
-		records = append(records, r)
+		events = append(events, r)
 	}
-	return records
+	return events
 }
 
 func TestInvariants(t *testing.T) {
@@ -123,15 +123,15 @@ func TestList(t *testing.T) {
 // A history is read once, however many invariants judge: twice as much of it takes twice as long, and
 // what has no object is kept nowhere.
 func BenchmarkJudge(b *testing.B) {
-	var records []history.Entry
+	var events []history.Entry
 	for i := range 100_000 {
-		records = append(records, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i) * time.Second, Event: history.Event{
+		events = append(events, history.Entry{Seq: uint64(i + 1), Virtual: time.Duration(i) * time.Second, Event: history.Event{
 			Source: history.API, Verb: "patch", Actor: "kube-scheduler", Code: 200,
 			Object: history.Object{Resource: "pods", Namespace: "default", Name: fmt.Sprint("pod-", i%1000)},
 			Detail: map[string]any{"subresource": "status", "reason": "Unschedulable"},
 		}})
 	}
 	for b.Loop() {
-		Judge(slices.Values(records), ca)
+		Judge(slices.Values(events), ca)
 	}
 }

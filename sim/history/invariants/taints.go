@@ -17,7 +17,7 @@ const (
 // mark is one of a candidate that stays with pods on its Node.
 type mark struct {
 	node        *node
-	since, seen uint64 // records
+	since, seen uint64 // events
 	loops       int    // with pods
 }
 

@@ -47,7 +47,7 @@ type instance struct {
 	faults   []string // the effects of those that took effect on it
 }
 
-// moment is that of a record. The zero is none.
+// moment is that of an event. The zero is none.
 type moment struct {
 	at  time.Duration
 	seq uint64
@@ -97,7 +97,7 @@ func newWorld(s Subject) *world {
 	}
 }
 
-// see takes in a record.
+// see takes in an event.
 func (w *world) see(r *history.Entry) {
 	w.now = r.Virtual
 	switch r.Source {
@@ -285,7 +285,7 @@ func (w *world) seeAPINode(r *history.Entry) {
 	}
 }
 
-// node is that of the record, which may be the first about it.
+// node is that of the event, which may be the first about it.
 func (w *world) node(r *history.Entry) *node {
 	n := w.nodes[r.Object.Name]
 	if n == nil {
@@ -306,7 +306,7 @@ func (w *world) joined(i *instance) *node {
 // cordoned reports whether nothing more is to come to the node.
 func (n *node) cordoned() bool { return n.taints["node.kubernetes.io/unschedulable"].isSet() }
 
-// taintKeys are the keys of the taints that a record of a Node has.
+// taintKeys are the keys of the taints that an event of a Node has.
 func taintKeys(r *history.Entry) (keys []string) {
 	for _, taint := range r.Detail.Texts("taints") {
 		taint, _, _ = strings.Cut(taint, ":")

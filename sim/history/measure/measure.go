@@ -60,14 +60,14 @@ type Measure struct {
 	Unit Unit
 	// Words are what people call it.
 	Words string
-	// Means is what is counted, from when to when; Source which records have it.
+	// Means is what is counted, from when to when; Source which events have it.
 	Means, Source string
 	// By is what its parts are by, empty for one without parts.
 	By string
 }
 
 const (
-	ofInstances = "the cloud's own records of instances; without any, Nodes with a provider ID"
+	ofInstances = "the cloud's own events of instances; without any, Nodes with a provider ID"
 	ofPods      = "calls to the API server on pods, without those of DaemonSets and those that were created on a Node"
 	ofRequests  = "what pods and Nodes with a provider ID say when they are created"
 )
@@ -103,7 +103,7 @@ var all = []Measure{
 		ofRequests, ""},
 	{CPUFragmented, Ratio, "fragmentation of the CPU",
 		"of the CPU that no pod requests, the part on Nodes that have less left than a pod requests on average, over the time", ofRequests, ""},
-	{CloudCalls, Count, "calls to the cloud", "calls that the cloud answered, refused ones among them", "the cloud's record of calls",
+	{CloudCalls, Count, "calls to the cloud", "calls that the cloud answered, refused ones among them", "the cloud's events of calls",
 		"program"},
 	{APICalls, Count, "calls to the API server", "calls that change something, refused ones among them, without Events",
 		"the API server's audit log, which has no reads", "program"},

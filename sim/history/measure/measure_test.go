@@ -13,7 +13,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// rec is a record at so many seconds.
+// rec is an event at so many seconds.
 func rec(at float64, source history.Source, verb, object, actor string, code int, detail history.Detail) history.Entry {
 	resource, name, _ := strings.Cut(object, "/")
 	o := history.Object{Resource: resource, Name: name}
@@ -90,9 +90,9 @@ func TestMoney(t *testing.T) {
 	hourly := created(0, "a", "cx22", 0.60, "EUR")
 	hourly.Detail["billedSeconds"] = 3600
 	for name, test := range map[string]struct {
-		records []history.Entry
-		from    time.Duration
-		want    string
+		events []history.Entry
+		from   time.Duration
+		want   string
 	}{
 		// 0.90 an hour for 20 of 60 minutes is 0.30; 0.30 for the 30 from 1800 s on is 0.15.
 		"each its time": {[]history.Entry{
@@ -153,11 +153,11 @@ nodesRemoved absent: there has been no instance, and no Node with a provider ID`
 	} {
 		m := NewMeter()
 		if test.from > 0 {
-			m.Add(test.records[0])
+			m.Add(test.events[0])
 			m.StartAt(test.from)
-			test.records = test.records[1:]
+			test.events = test.events[1:]
 		}
-		for _, r := range test.records {
+		for _, r := range test.events {
 			m.Add(r)
 		}
 		same(t, name, measured(m.ValuesAt(m.Last()), money...), test.want)
@@ -177,12 +177,12 @@ func TestAssumed(t *testing.T) {
 }
 
 func TestWaits(t *testing.T) {
-	var records []history.Entry
+	var events []history.Entry
 	for i := range 100 { // they wait 1 s to 100 s
-		records = append(records, pending(0, fmt.Sprint("p", i), "ReplicaSet/web-1", 0), bound(float64(i+1), fmt.Sprint("p", i), "n"))
+		events = append(events, pending(0, fmt.Sprint("p", i), "ReplicaSet/web-1", 0), bound(float64(i+1), fmt.Sprint("p", i), "n"))
 	}
 	all := []string{PodWaitTotal, PodWaitP50, PodWaitP95, PodWaitP99, PodWaitMax, PodsWaiting, FirstPodBound, LastPodBound}
-	same(t, "a hundred", measured(OfRun(slices.Values(append(records, end(200)))), all...), `podWaitTotal 5050 s ReplicaSet=5050
+	same(t, "a hundred", measured(OfRun(slices.Values(append(events, end(200)))), all...), `podWaitTotal 5050 s ReplicaSet=5050
 podWaitP50 50 s ReplicaSet=50
 podWaitP95 95 s ReplicaSet=95
 podWaitP99 99 s ReplicaSet=99
@@ -226,17 +226,17 @@ firstPodBound 2 s`)
 // 1*80 + 1*50 = 130.
 func TestRoom(t *testing.T) {
 	all := []string{CPURequested, MemoryRequested, CPUFragmented}
-	records := []history.Entry{
+	events := []history.Entry{
 		joined(0, "a", 4000, 8e9), joined(50, "b", 2000, 4e9), rec(0, history.API, "create", "nodes/system", "kubelet", 201, d{"cpu": 4000}),
 		pending(0, "p", "", 3000), bound(0, "p", "a"), rec(80, history.Node, "terminated", "pods/p", "kubelet", 0, nil),
 		pending(40, "q", "", 1000), bound(50, "q", "b"), end(100),
 	}
-	records[3].Detail["memory"] = 4e9 // for 80 s, of 8*100 + 4*50 = 1000
-	same(t, "two", measured(OfRun(slices.Values(records)), all...), `cpuRequested 0.58 ratio
+	events[3].Detail["memory"] = 4e9 // for 80 s, of 8*100 + 4*50 = 1000
+	same(t, "two", measured(OfRun(slices.Values(events)), all...), `cpuRequested 0.58 ratio
 memoryRequested 0.32 ratio
 cpuFragmented 0.619 ratio`)
 	m := NewMeter()
-	for _, r := range records {
+	for _, r := range events {
 		m.Add(r)
 	}
 	same(t, "curve", fmt.Sprint(m.Requested(m.Last())), "[{0s 75} {50s 66.66666666666667} {1m20s 16.666666666666668}]")
@@ -343,9 +343,9 @@ func TestHostile(t *testing.T) {
 	far := created(1e17, "c", "x", 1, "EUR")
 	far.Virtual = math.MaxInt64
 	back := created(50, "e", "x", 1, "EUR")
-	records := []history.Entry{nan, huge, far, back, gone(10, "e"), joined(0, "n", -5, 0), pending(9, "p", "/", 0), bound(3, "p", "nowhere"),
+	events := []history.Entry{nan, huge, far, back, gone(10, "e"), joined(0, "n", -5, 0), pending(9, "p", "/", 0), bound(3, "p", "nowhere"),
 		rec(0, history.Harness, history.Prices, "", "", 0, d{"onDemand": d{"x": math.Inf(1)}}), end(60)}
-	v := OfRun(slices.Values(records))
+	v := OfRun(slices.Values(events))
 	if text, err := json.Marshal(v); err != nil || len(v) != len(all) {
 		t.Errorf("%d measures: %s, %v", len(v), text, err)
 	}

@@ -11,10 +11,10 @@ import (
 	"nodestorm/sim/history/vocabulary"
 )
 
-// Meter takes the records of a run in the order of their arrival, and says what they come to. It grows with the
-// instances, Nodes and pods of the run, not with its records.
+// Meter takes the events of a run in the order of their arrival, and says what they come to. It grows with the
+// instances, Nodes and pods of the run, not with its events.
 type Meter struct {
-	from, last time.Duration // since when it counts; the latest record
+	from, last time.Duration // since when it counts; the latest event
 	assumed    price         // of a machine whose own price is not known
 
 	cloud     bool // a cloud records its instances
@@ -34,7 +34,7 @@ type Meter struct {
 	ended map[string]bool    // programs that ended before it
 }
 
-// NewMeter counts from the first record on, see StartAt.
+// NewMeter counts from the first event on, see StartAt.
 func NewMeter() *Meter {
 	m := &Meter{
 		from: beginning, instance: map[string]*instance{}, node: map[string]*node{}, pod: map[history.Object]*pod{},
@@ -46,15 +46,15 @@ func NewMeter() *Meter {
 }
 
 // OfRun are the measures of a whole run.
-func OfRun(records iter.Seq[history.Entry]) Values {
+func OfRun(events iter.Seq[history.Entry]) Values {
 	m := NewMeter()
-	for r := range records {
+	for r := range events {
 		m.Add(r)
 	}
 	return m.ValuesAt(m.last)
 }
 
-// StartAt has only count what is from then on; what there is, is there. It comes before the first record that counts.
+// StartAt has only count what is from then on; what there is, is there. It comes before the first event that counts.
 func (m *Meter) StartAt(at time.Duration) {
 	m.from = at
 	m.count()
@@ -76,10 +76,10 @@ func (m *Meter) Assume(hourly float64, currency string) {
 // horizon bounds times: a history may say anything, and sums stay numbers.
 const horizon = 366 * 24 * time.Hour
 
-// beginning is before all records.
+// beginning is before all events.
 const beginning = -2 * horizon
 
-// Add takes in the next record.
+// Add takes in the next event.
 func (m *Meter) Add(r history.Entry) {
 	if r.Virtual > horizon || r.Virtual < -horizon {
 		return
@@ -110,7 +110,7 @@ func (m *Meter) seeHarness(r history.Entry) {
 	}
 }
 
-// Last is the time of the latest record.
+// Last is the time of the latest event.
 func (m *Meter) Last() time.Duration { return m.last }
 
 func (m *Meter) seeCloud(r history.Entry) {
@@ -193,7 +193,7 @@ func (m *Meter) counts(v Values) {
 		noStarts = "no start of a container is recorded: simulated kubelets have none"
 	}
 	noCalls := ""
-	// mutant: a cloud that has no records has no calls
+	// mutant: a cloud that has no events has no calls
 	if !m.called {
 		noCalls = "no call to a cloud is recorded: the run's may have none, as Karpenter's kwok"
 	}

@@ -66,7 +66,7 @@ type instance struct {
 	gone    bool
 }
 
-// seeInstance takes a record of the cloud's own truth.
+// seeInstance takes an event of the cloud's own truth.
 func (m *Meter) seeInstance(r history.Entry) {
 	i := m.instance[r.Object.Name]
 	m.cloud = true

@@ -18,7 +18,7 @@ func page() string {
 <!-- written by make reference -->
 
 A measure is a number that a run came to. Each is counted from the run's history alone, so stored runs have the measures
-of today. A run that lacks the records for one has no number for it, but says why.
+of today. A run that lacks the events for one has no number for it, but says why.
 
 - ` + "`nodestorm report -o json RUN`" + ` has all of them below ` + "`measures`" + `; ` + "`-o text`" + ` and the page of a run show them.
 - A statement has ` + "`measure: {of: NAME, atMost: …}`" + `, in a Then and in an invariant: see [statements](record.md).
@@ -42,7 +42,7 @@ Units: ` + "`s`" + ` and ` + "`h`" + ` are virtual time, ` + "`ratio`" + ` is 0 
 
 ## Where each comes from
 
-| measure | records |
+| measure | events |
 |---|---|
 `)
 	for _, m := range all {

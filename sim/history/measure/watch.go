@@ -6,7 +6,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Watch judges a bound by the records of a run as they arrive. It is for one judgement.
+// Watch judges a bound by the events of a run as they arrive. It is for one judgement.
 type Watch struct {
 	bound       *Bound
 	meter       *Meter
@@ -21,7 +21,7 @@ func (b *Bound) Watch() *Watch {
 	return &Watch{bound: b, meter: NewMeter()}
 }
 
-// Add takes in the next record; counts says whether what is meant has begun. What there was before is there.
+// Add takes in the next event; counts says whether what is meant has begun. What there was before is there.
 func (w *Watch) Add(r history.Entry, counts bool) {
 	// mutant: a measure counts from the start of the run
 	if counts && !w.counts && w.any {

@@ -37,7 +37,7 @@ var controllers = []string{
 // the parts that an installer brings.
 var namedByFeatures = []history.Source{history.Node, history.Harness, history.Fault}
 
-// Actors are who can be the actor of a source's records; nil if that may be anybody.
+// Actors are who can be the actor of a source's events; nil if that may be anybody.
 func Actors(source history.Source) []string {
 	if slices.Contains(namedByFeatures, source) {
 		return nil
@@ -45,7 +45,7 @@ func Actors(source history.Source) []string {
 	return slices.Sorted(slices.Values(slices.Concat(programs, controllers)))
 }
 
-// IsActor reports whether records of a source can have the actor.
+// IsActor reports whether events of a source can have the actor.
 func IsActor(source history.Source, name string) bool {
 	known := Actors(source)
 	// mutant: anybody is an actor

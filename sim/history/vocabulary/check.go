@@ -9,7 +9,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Check returns an error if a record that was read has a word that is not in the vocabulary: no pattern could ask for it.
+// Check returns an error if an event that was read has a word that is not in the vocabulary: no pattern could ask for it.
 func Check(r history.Entry) error {
 	if _, known := details[r.Source]; !known {
 		return fmt.Errorf("source %q is in no vocabulary", r.Source)

@@ -104,7 +104,7 @@ func compareCondition(key string, v Comparison) error {
 	return nil
 }
 
-// compareNumber finds what is no number as records write them, and bounds beyond which there is none.
+// compareNumber finds what is no number as events write them, and bounds beyond which there is none.
 func compareNumber(key string, v Comparison) error {
 	whole, signed := IsWhole(key), Signed(key)
 	if v.Op() == "below" {
@@ -120,7 +120,7 @@ func compareNumber(key string, v Comparison) error {
 		case err != nil:
 			return fmt.Errorf("detail %q: %q is no number", key, value)
 		case written != value:
-			return fmt.Errorf("detail %q: %q is not how a record has a number, did you mean %q?", key, value, written)
+			return fmt.Errorf("detail %q: %q is not how an event has a number, did you mean %q?", key, value, written)
 		case whole && number != float64(int64(number)), !signed && number < 0:
 			return fmt.Errorf("detail %q: %q is no value of it: want a whole number that is not below zero", key, value)
 		}
@@ -131,7 +131,7 @@ func compareNumber(key string, v Comparison) error {
 var (
 	// taintItem is an item of the details that are lists of taints.
 	taintItem = regexp.MustCompile(`^[^\s:]+:(NoSchedule|PreferNoSchedule|NoExecute)$`)
-	// reference is how records name an object that another one is of.
+	// reference is how events name an object that another one is of.
 	reference = regexp.MustCompile(`^[A-Z][A-Za-z]*/.+$`)
 )
 

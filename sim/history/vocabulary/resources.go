@@ -6,10 +6,10 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Resource is a kind of things that records are about, or that pages make of records.
+// Resource is a kind of things that events are about, or that pages make of events.
 // Kubernetes has more: those of which nothing is to be said but their name are in no list.
 type Resource struct {
-	// Name is the resource in a record, Word what people call one of it.
+	// Name is the resource in an event, Word what people call one of it.
 	Name string `json:"name"`
 	Word string `json:"word,omitempty"`
 	// Group is the heading of its rows on a page, of which each shows a life; Calls that
@@ -26,7 +26,7 @@ type Resource struct {
 	Detailed bool `json:"-"`
 	// Cloud says that a cloud keeps them: kube-apiserver knows none.
 	Cloud bool `json:"-"`
-	// Page says that no record is about one: pages make them.
+	// Page says that no event is about one: pages make them.
 	Page bool `json:"-"`
 }
 

@@ -30,7 +30,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A resource that code writes into a record, or asks a record for, is in the table if it
+// A resource that code writes into an event, or asks an event for, is in the table if it
 // is none of Kubernetes' own.
 func TestResourcesAreKnown(t *testing.T) {
 	known := map[string]bool{}
@@ -57,7 +57,7 @@ func TestResourcesAreKnown(t *testing.T) {
 	}
 }
 
-// A verb that code writes into a record, beside those of calls, is one of a source.
+// A verb that code writes into an event, beside those of calls, is one of a source.
 func TestVerbsAreKnown(t *testing.T) {
 	known := map[string]bool{}
 	for _, source := range history.Sources() {
@@ -81,7 +81,7 @@ func TestVerbsAreKnown(t *testing.T) {
 	}
 }
 
-// writers are the functions that write a record with one of their arguments as verb.
+// writers are the functions that write an event with one of their arguments as verb.
 var writers = map[string]bool{"emit": true, "podEvent": true, "recordInstance": true, "recordGroup": true, "record": true, "recordEvent": true}
 
 // verbsIn are the verbs that a file names in a text.
@@ -142,11 +142,11 @@ func f(r history.Entry) bool {
 	}
 }
 
-// resourcesIn are the resources that a file which knows records names in a text: of an
+// resourcesIn are the resources that a file which knows events names in a text: of an
 // Object, or compared with one's.
 func resourcesIn(file *ast.File) map[ast.Node]string {
 	found := map[ast.Node]string{}
-	if !knowsRecords(file) {
+	if !knowsEvents(file) {
 		return found
 	}
 	note := func(e ast.Expr) {
@@ -213,8 +213,8 @@ func eachFile(t *testing.T, folder string, do func(*token.FileSet, *ast.File)) {
 	}
 }
 
-// knowsRecords reports whether a file has to do with records.
-func knowsRecords(file *ast.File) (knows bool) {
+// knowsEvents reports whether a file has to do with events.
+func knowsEvents(file *ast.File) (knows bool) {
 	for _, i := range file.Imports {
 		knows = knows || i.Path.Value == `"nodestorm/sim/history"`
 	}

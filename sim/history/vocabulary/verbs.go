@@ -9,7 +9,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// said are the verbs of each source, with the resources of what their records are about: "" is of a record about nothing.
+// said are the verbs of each source, with the resources of what their events are about: "" is of an event about nothing.
 // What calls to the API server are about has a list of its own, and calls to clouds come by AddCalls.
 var said = map[history.Source]map[string][]string{
 	history.API: {"create": nil, "update": nil, "patch": nil, "delete": nil, "deletecollection": nil},
@@ -58,8 +58,8 @@ var calls struct {
 	known map[string][]string // with what they are about
 }
 
-// AddCalls has records be of the calls of a cloud, by the names that its history has: "GET /servers" or "LaunchInstance".
-// Who knows no cloud takes any verb of their records for one.
+// AddCalls has events be of the calls of a cloud, by the names that its history has: "GET /servers" or "LaunchInstance".
+// Who knows no cloud takes any verb of their events for one.
 func AddCalls(names func() []string) {
 	calls.Lock()
 	defer calls.Unlock()
@@ -91,7 +91,7 @@ func aboutCall(name string) []string {
 	return []string{resource}
 }
 
-// Verbs are what records of a source say; nil if that is not known.
+// Verbs are what events of a source say; nil if that is not known.
 func Verbs(source history.Source) []string {
 	verbs := slices.Sorted(maps.Keys(said[source]))
 	if source != history.Cloud {
@@ -104,7 +104,7 @@ func Verbs(source history.Source) []string {
 	return append(verbs, slices.Sorted(maps.Keys(known))...)
 }
 
-// ResourcesOf are the resources of what records of the source and verb are about, "" among them if that may be nothing; nil
+// ResourcesOf are the resources of what events of the source and verb are about, "" among them if that may be nothing; nil
 // if it may be anything. Without a verb they are those of all verbs.
 func ResourcesOf(source history.Source, verb string) (resources []string) {
 	if about, is := said[source][verb]; is {
@@ -129,12 +129,12 @@ func ResourcesOf(source history.Source, verb string) (resources []string) {
 	return slices.Compact(resources)
 }
 
-// HasCode reports whether records of a source can have a status.
+// HasCode reports whether events of a source can have a status.
 func HasCode(source history.Source) bool {
 	return slices.Contains([]history.Source{history.API, history.Cloud, history.Harness}, source)
 }
 
-// HasNamespace reports whether what records of a source are about can be in a namespace.
+// HasNamespace reports whether what events of a source are about can be in a namespace.
 func HasNamespace(source history.Source) bool {
 	return slices.Contains([]history.Source{history.API, history.Node, history.Fault, history.Harness}, source)
 }

@@ -1,7 +1,7 @@
-// Package vocabulary is what the records of a history say: the details of each source and
-// of what form they are, and what people call the things that records are about. Who
-// writes a record, who looks for one and who shows one have their words from here. It is
-// no list of all records that there can be: a program's log says what it likes.
+// Package vocabulary is what the events of a history say: the details of each source and
+// of what form they are, and what people call the things that events are about. Who
+// writes an event, who looks for one and who shows one have their words from here. It is
+// no list of all events that there can be: a program's log says what it likes.
 package vocabulary
 
 import (

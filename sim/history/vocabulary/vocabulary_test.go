@@ -25,11 +25,11 @@ const golden = "testdata/said.ndjson"
 
 var runs = flag.String("runs", "", "write "+golden+" anew, of the runs below this folder")
 
-// said are records of real runs: one of each source, verb and resource that has a detail
+// said are events of real runs: one of each source, verb and resource that has a detail
 // which none before it has. With -runs they are chosen anew, beside those that are there.
 func said(t *testing.T) []history.Entry {
 	t.Helper()
-	var records []history.Entry
+	var events []history.Entry
 	read := func(path string) {
 		file, err := os.Open(path)
 		if err != nil {
@@ -41,7 +41,7 @@ func said(t *testing.T) []history.Entry {
 		for lines.Scan() {
 			var r history.Entry
 			if err := json.Unmarshal(lines.Bytes(), &r); err == nil { // a run may have been cut off
-				records = append(records, r)
+				events = append(events, r)
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func said(t *testing.T) []history.Entry {
 		read(golden)
 	}
 	if *runs == "" {
-		return records
+		return events
 	}
 	err := filepath.WalkDir(*runs, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Name() == "history.ndjson" {
@@ -61,9 +61,9 @@ func said(t *testing.T) []history.Entry {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	chosen := records[:0]
+	chosen := events[:0]
 	seen := map[string]bool{}
-	for _, r := range records {
+	for _, r := range events {
 		isNew := false
 		for key := range r.Detail {
 			what := fmt.Sprint(r.Source, " ", r.Verb, " ", r.Object.Resource, " ", key)
@@ -106,7 +106,7 @@ func TestWhatIsSaidIsKnown(t *testing.T) {
 	}
 }
 
-// What reports read of a record is what a source writes: a detail that a real run has, in
+// What reports read of an event is what a source writes: a detail that a real run has, in
 // the form in which it is read.
 func TestWhatIsReadIsSaid(t *testing.T) {
 	written := map[string]bool{}
@@ -136,7 +136,7 @@ func TestWhatIsReadIsSaid(t *testing.T) {
 	}
 }
 
-// reading is one detail of a record that a report asks for.
+// reading is one detail of an event that a report asks for.
 type reading struct {
 	source history.Source // empty: any
 	key    string
@@ -217,7 +217,7 @@ var forms = map[string]vocabulary.Form{
 	"Text": vocabulary.Text, "Texts": vocabulary.List, "Number": vocabulary.Number, "Truth": "", "Mapping": vocabulary.Mapping,
 }
 
-// isDetail reports whether an expression is a record's detail: d, detail or r.Detail.
+// isDetail reports whether an expression is an event's detail: d, detail or r.Detail.
 func isDetail(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -268,6 +268,6 @@ func TestNothingIsMadeUp(t *testing.T) {
 		}
 	}
 	if len(written) < 6 {
-		t.Errorf("%s has records of %v only", golden, slices.Collect(maps.Keys(written)))
+		t.Errorf("%s has events of %v only", golden, slices.Collect(maps.Keys(written)))
 	}
 }

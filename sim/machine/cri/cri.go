@@ -41,7 +41,7 @@ import (
 
 // Config says what a Runtime works with. Root, Socket, Clock and PodCIDR are required.
 type Config struct {
-	// Node is the machine's name, in records and program names.
+	// Node is the machine's name, in events and program names.
 	Node string
 	// Root is the folder that stands for the machine's "/". Host paths of mounts are
 	// below it.
@@ -50,7 +50,7 @@ type Config struct {
 	Socket string
 	// Clock is the world's.
 	Clock clock.WithTicker
-	// History gets the records. Nil: none are kept.
+	// History gets the events. Nil: none are kept.
 	History history.Recorder
 	// Program is what a container of that image runs, as the pod names the image. Nil
 	// means that no image is a program.

@@ -21,7 +21,7 @@ func (k *kubelet) arm(faults []fault.Fault, fromNow bool) {
 	now := k.fleet.cfg.Clock.Now()
 	recorder := fault.Recorder{History: k.fleet.cfg.History, Seed: k.fleet.cfg.Seed}
 	for _, f := range faults {
-		a := &armed{Life: recorder.Arm(f.Name, Faults.Called(f.Effect), PlanOf(f), now, k.recordDetails()), does: f.Effect.(effect)}
+		a := &armed{Life: recorder.Arm(f.Name, Faults.Called(f.Effect), PlanOf(f), now, k.eventDetails()), does: f.Effect.(effect)}
 		if e, ok := f.Effect.(remembering); ok {
 			a.state = e.state()
 		}
@@ -47,8 +47,8 @@ func (k *kubelet) inject(f fault.Fault) error {
 	return nil
 }
 
-// recordDetails is what records of the node's faults say.
-func (k *kubelet) recordDetails() fault.EventDetails {
+// eventDetails is what events of the node's faults say.
+func (k *kubelet) eventDetails() fault.EventDetails {
 	return fault.EventDetails{Actor: Actor, Object: nodeObject(k.spec.Name)}
 }
 
@@ -165,11 +165,11 @@ func (k *kubelet) judgeFaults(now time.Time) {
 	for _, a := range k.faults.All() {
 		// mutant: a fault of a node takes effect at once
 		if a.EffectiveSince().IsZero() && a.does.visible(k, a, now) {
-			a.Effective(now, k.recordDetails())
+			a.Effective(now, k.eventDetails())
 		}
 		// mutant: a node's fault ends before the node is well
 		if !a.EffectiveSince().IsZero() && a.Cleared().IsZero() && a.does.recovered(k, a, now) {
-			a.Clear(now, k.recordDetails())
+			a.Clear(now, k.eventDetails())
 		}
 	}
 }

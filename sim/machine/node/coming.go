@@ -30,7 +30,7 @@ func NewComing(recorder fault.Recorder, clk clock.PassiveClock) *Coming {
 	return &Coming{recorder: recorder, clk: clk}
 }
 
-// AboutComing is what records of such faults are about: of no Node until one boots.
+// AboutComing is what events of such faults are about: of no Node until one boots.
 var AboutComing = fault.EventDetails{Actor: Actor}
 
 // Inject implements fault.Injector.

@@ -16,7 +16,7 @@ import (
 // view differs from what it would have been, and cleared once the node is as before. One that is over before it made a
 // difference never becomes effective.
 //
-// At counts from the Node's registration, or for Fleet.Inject from the call; with When, from the record, which is one
+// At counts from the Node's registration, or for Fleet.Inject from the call; with When, from the event, which is one
 // of those that this package makes on the same node (see Fleet). Effects on the registration itself act before there is
 // a Node: At, When and For are zero.
 var Faults = &fault.List{

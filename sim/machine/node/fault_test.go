@@ -53,7 +53,7 @@ func of(name string, e fault.Effect, at, lasts time.Duration) fault.Fault {
 	return fault.Fault{Name: name, Effect: e, Plan: fault.Plan{At: strict.Duration(at), For: strict.Duration(lasts)}}
 }
 
-// when is a fault that waits for a record.
+// when is a fault that waits for an event.
 func when(when *checker.Pattern, f fault.Fault) fault.Fault {
 	f.When = when
 	return f

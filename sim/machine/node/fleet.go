@@ -37,7 +37,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Actor names the kubelets in records and, through Client, in the audit log.
+// Actor names the kubelets in events and, through Client, in the audit log.
 const Actor = "sim-node"
 
 // Config says what a Fleet works with.
@@ -254,7 +254,7 @@ func (f *Fleet) Clear(fault string) error {
 	cleared := false
 	for name, k := range f.kubelets {
 		for _, a := range k.faults.All() {
-			if _, restart := a.does.(downs); a.Name() == fault && !restart && a.Clear(f.cfg.Clock.Now(), k.recordDetails()) {
+			if _, restart := a.does.(downs); a.Name() == fault && !restart && a.Clear(f.cfg.Clock.Now(), k.eventDetails()) {
 				cleared = true
 				f.nodeWork.add(name)
 			}

@@ -90,7 +90,7 @@ func DefaultProfile() Profile {
 
 // Agent is a DaemonSet's pod that holds a startup taint until it is ready, for
 // example Cilium with node.cilium.io/agent-not-ready:NoSchedule. Both times count
-// from the Node's creation. Its API calls and records carry its name as actor.
+// from the Node's creation. Its API calls and events carry its name as actor.
 type Agent struct {
 	// Name is the actor, for example "cilium". Required, unique on a node.
 	Name string

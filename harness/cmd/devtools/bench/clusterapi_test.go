@@ -100,7 +100,7 @@ func BenchmarkUnforcedConflict(b *testing.B) {
 				b.Fatal(err)
 			}
 			pass(b, w, apart)
-			made, conflicts = writes(w.History().Records())
+			made, conflicts = writes(w.History().Events())
 		}
 		f := w.Driver().Figures()
 		b.ReportMetric(float64(made), "tries")
@@ -113,14 +113,14 @@ func BenchmarkUnforcedConflict(b *testing.B) {
 }
 
 // writes counts the autoscaler's writes to scales, and those that met a conflict.
-func writes(records []history.Entry) (made, conflicts int) {
-	records = slices.DeleteFunc(records, func(r history.Entry) bool {
+func writes(events []history.Entry) (made, conflicts int) {
+	events = slices.DeleteFunc(events, func(r history.Entry) bool {
 		return r.Source != history.API || r.Actor != clusterautoscaler.Name || r.Object.Resource != "machinedeployments" || r.Detail["subresource"] != "scale"
 	})
-	for _, r := range records {
+	for _, r := range events {
 		if r.Code == 409 {
 			conflicts++
 		}
 	}
-	return len(records), conflicts
+	return len(events), conflicts
 }

@@ -151,7 +151,7 @@ func (m *Machines) Clear(name string) error {
 
 func (m *Machines) seq() uint64 { return uint64(len(m.world.History().Since(0))) } // Seq counts from 1
 
-func (b *machine) recordDetails() fault.EventDetails {
+func (b *machine) eventDetails() fault.EventDetails {
 	return fault.EventDetails{Actor: "container", Object: history.Object{Resource: "nodes", Name: b.of.Node}}
 }
 
@@ -162,13 +162,13 @@ func (m *Machines) arm(b *machine, f fault.Fault) (*armed, context.Context) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	a.Life = fault.Recorder{History: m.world.History()}.Arm(f.Name, node.Faults.Called(f.Effect), node.PlanOf(f), m.world.Clock().Now(),
-		b.recordDetails())
+		b.eventDetails())
 	b.faults = append(b.faults, a)
 	return a, ctx
 }
 
 // live begins a fault at its time, which counts from the registration of the Node or from
-// the record that it waits for, and ends it.
+// the event that it waits for, and ends it.
 func (m *Machines) live(ctx context.Context, b *machine, a *armed, after uint64, registration bool) {
 	if a.When != nil || registration {
 		_, err := m.world.History().WaitAfter(ctx, after, func(r history.Entry) bool {
@@ -244,7 +244,7 @@ func (m *Machines) begin(ctx context.Context, b *machine, a *armed) error {
 // endFault ends a fault, once.
 func (m *Machines) endFault(b *machine, a *armed) error {
 	m.mu.Lock()
-	first := a.Clear(m.world.Clock().Now(), b.recordDetails())
+	first := a.Clear(m.world.Clock().Now(), b.eventDetails())
 	on := b.on
 	m.mu.Unlock()
 	if !first || !on {
@@ -258,7 +258,7 @@ func (m *Machines) effective(b *machine, a *armed) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if a.EffectiveSince().IsZero() && a.Cleared().IsZero() {
-		a.Effective(m.world.Clock().Now(), b.recordDetails())
+		a.Effective(m.world.Clock().Now(), b.eventDetails())
 	}
 }
 

@@ -231,7 +231,7 @@ func TestServersAreContainers(t *testing.T) {
 		t.Errorf("the server that never registers has a Node: %v", err)
 	}
 	var faults []string
-	for _, rec := range w.History().Records() {
+	for _, rec := range w.History().Events() {
 		if rec.Source == history.Fault {
 			faults = append(faults, rec.Object.Name+" "+rec.Verb)
 		}

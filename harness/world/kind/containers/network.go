@@ -58,7 +58,7 @@ func (m *Machines) reach(b *machine, address string) {
 }
 
 // podCIDR is what the pods of the machine's Node get addresses of, once there is one, which
-// registers after the record numbered after, if it has not done so before. It is empty when
+// registers after the event numbered after, if it has not done so before. It is empty when
 // the machine has ended.
 func (m *Machines) podCIDR(ctx context.Context, b *machine, after uint64) (string, error) {
 	nodes := m.world.Client().CoreV1().Nodes()

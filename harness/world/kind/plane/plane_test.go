@@ -77,7 +77,7 @@ func TestWorldOnKind(t *testing.T) {
 		},
 	} {
 		if _, err := w.History().WaitAfter(t.Context(), 0, found); err != nil {
-			t.Fatalf("waiting for a record %s: %v", what, err)
+			t.Fatalf("waiting for an event %s: %v", what, err)
 		}
 	}
 }

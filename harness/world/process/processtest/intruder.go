@@ -123,10 +123,10 @@ func send(ctx context.Context, address netip.AddrPort, config *tls.Config, reque
 }
 
 // CheckIntruded looks through what a history has since an Intrude began, of which a few counts are to be there and nothing else.
-func CheckIntruded(t *testing.T, records []history.Entry) {
+func CheckIntruded(t *testing.T, events []history.Entry) {
 	t.Helper()
 	counted := map[string]int{}
-	for _, r := range records {
+	for _, r := range events {
 		if r.Source == history.Harness && r.Verb == history.Uninvited {
 			counted[r.Object.Name]++
 		}
@@ -137,9 +137,9 @@ func CheckIntruded(t *testing.T, records []history.Entry) {
 	if len(counted) == 0 {
 		t.Error("intruders are not counted")
 	}
-	for where, records := range counted {
-		if records > 20 {
-			t.Errorf("intruders have %d records at %s", records, where)
+	for where, events := range counted {
+		if events > 20 {
+			t.Errorf("intruders have %d events at %s", events, where)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (m *Machine) Start() *Session {
 	return &Session{r}
 }
 
-// Run follows a script, called name in records. After one that has ended the shell
+// Run follows a script, called name in events. After one that has ended the shell
 // nothing happens any more.
 func (s *Session) Run(name, script string) error {
 	return s.guarded(name, func() error {

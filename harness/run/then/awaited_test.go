@@ -7,7 +7,7 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Records in words match what they say and nothing else.
+// Events in words match what they say and nothing else.
 func TestInWords(t *testing.T) {
 	call := func(actor, verb, resource, part string, code int) history.Entry {
 		r := history.Entry{Event: history.Event{Source: history.API, Actor: actor, Verb: verb, Code: code, Object: history.Object{Resource: resource, Namespace: "shop", Name: "a"}}}
@@ -54,7 +54,7 @@ func TestByOthers(t *testing.T) {
 	did := func(actor, verb string) history.Entry {
 		return history.Entry{Event: history.Event{Source: history.API, Actor: actor, Verb: verb, Code: 201, Object: history.Object{Resource: "pods", Name: "a"}}}
 	}
-	records := []history.Entry{
+	events := []history.Entry{
 		did("kubectl", "create"), did("replicaset-controller", "create"), did("replicaset-controller", "create"), did("kubectl", "delete"),
 	}
 	for words, want := range map[string]string{
@@ -64,7 +64,7 @@ func TestByOthers(t *testing.T) {
 		`a client has sent "create" of "pods" "b"`:            "",
 	} {
 		a, err := InWords(words)
-		if got := a.ByOthers(records); err != nil || got != want {
+		if got := a.ByOthers(events); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", words, got, err, want)
 		}
 	}

@@ -15,14 +15,14 @@ import (
 	"nodestorm/sim/strict"
 )
 
-var recordParts = regexp.MustCompile(`^(?:"([^"]+)"|a client) has (ever )?(sent|been refused|recorded) ` +
+var eventParts = regexp.MustCompile(`^(?:"([^"]+)"|a client) has (ever )?(sent|been refused|recorded) ` +
 	`"([^"]+)" of "([^"]+)"(?: "([^"]+)")?(?: (\d+) times)?$`)
 
-// Awaited is a record that a step waits for. In YAML, the fields of a pattern are beside
+// Awaited is an event that a step waits for. In YAML, the fields of a pattern are beside
 // the others.
 type Awaited struct {
 	checker.Pattern
-	// Count is how many records have to match. Zero means one.
+	// Count is how many events have to match. Zero means one.
 	Count int `json:"count,omitempty"`
 	// Ever counts those of the whole run; otherwise those since the Whens began that the
 	// step is of.
@@ -30,15 +30,15 @@ type Awaited struct {
 	// Within is how long it may take, in virtual time. Zero is for the step to choose.
 	Within checker.Duration `json:"within,omitempty"`
 
-	// Said is the record as the step says it.
+	// Said is the event as the step says it.
 	Said string `json:"-"`
 }
 
-// InWords reads a record in words.
+// InWords reads an event in words.
 func InWords(said string) (a Awaited, err error) {
-	m := recordParts.FindStringSubmatch(said)
+	m := eventParts.FindStringSubmatch(said)
 	if m == nil {
-		return a, fmt.Errorf("%q is no record to wait for", said)
+		return a, fmt.Errorf("%q is no event to wait for", said)
 	}
 	who, does, verb, of, name := m[1], m[3], m[4], m[5], m[6]
 	pattern := map[string]any{"verb": verb}
@@ -83,10 +83,10 @@ func InWords(said string) (a Awaited, err error) {
 	return a, a.check()
 }
 
-// InYAML reads a record as a pattern.
+// InYAML reads an event as a pattern.
 func InYAML(text string) (a Awaited, err error) {
 	if err = strict.Unmarshal([]byte(text), &a); err != nil {
-		return a, fmt.Errorf("the record to wait for: %w", err)
+		return a, fmt.Errorf("the event to wait for: %w", err)
 	}
 	a.Said = a.String()
 	return a, a.check()
@@ -94,23 +94,23 @@ func InYAML(text string) (a Awaited, err error) {
 
 func (a Awaited) check() error {
 	if a.Count < 0 {
-		return fmt.Errorf("the record to wait for: count: %d is negative", a.Count)
+		return fmt.Errorf("the event to wait for: count: %d is negative", a.Count)
 	}
 	if err := a.Check(); err != nil {
-		return fmt.Errorf("the record to wait for: %w", err)
+		return fmt.Errorf("the event to wait for: %w", err)
 	}
 	return nil
 }
 
 // ByOthers says who else has done what is waited for, and how often, where it is waited for an actor; or "".
-func (a Awaited) ByOthers(records []history.Entry) string {
+func (a Awaited) ByOthers(events []history.Entry) string {
 	if a.Actor == nil {
 		return ""
 	}
 	anybody := a.Pattern
 	anybody.Actor = nil
 	times := map[string]int{}
-	for _, r := range records {
+	for _, r := range events {
 		// mutant: what others did is not said
 		if anybody.Matches(r) && !a.Matches(r) {
 			times[r.Actor]++
@@ -127,5 +127,5 @@ func (a Awaited) ByOthers(records []history.Entry) string {
 	return "others have: " + strings.Join(said, ", ")
 }
 
-// IsRecord reports whether a text is a record in words.
-func IsRecord(text string) bool { return recordParts.MatchString(text) }
+// IsEvent reports whether a text is an event in words.
+func IsEvent(text string) bool { return eventParts.MatchString(text) }
