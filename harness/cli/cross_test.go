@@ -28,7 +28,7 @@ func TestRecheckCross(t *testing.T) {
 	}
 	code, stdout, stderr := nodestorm(t, "recheck", "--cross", own, other)
 	for _, want := range []string{
-		"the symptom of " + scenario + " is in a run of " + declared + " on karpenter@v1.6.4 (", ", records [", "name " + declared + " in its kin if", other, "2 runs, ",
+		"the symptom of " + scenario + " is in a run of " + declared + " on karpenter@v1.6.4 (", ", events [", "name " + declared + " in its kin if", other, "2 runs, ",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in %q", want, stdout)

@@ -48,7 +48,7 @@ func aRun(t *testing.T) string {
 	return dir
 }
 
-// evidence are the records of aRun that show the failure.
+// evidence are the events of aRun that show the failure.
 const evidence = "37,44,51,53,64,67"
 
 var seqs = regexp.MustCompile(`(?m)^\{"seq":\d+,`)
@@ -122,7 +122,7 @@ func TestReportOfDamagedRuns(t *testing.T) {
 		"later format":  {func(t *testing.T, dir string) { write(t, filepath.Join(dir, run.File), `{"format":9,"id":"x"}`, 0o600) }, "has format 9"},
 		"cut-off run":   {func(t *testing.T, dir string) { write(t, filepath.Join(dir, run.File), `{"format":1,"id":"kar`, 0o600) }, "is cut off after 21 bytes"},
 		"lost run":      {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, run.File)) }, "is no folder of a run"},
-		"foreign lines": {func(t *testing.T, dir string) { write(t, filepath.Join(dir, run.HistoryFile), "a\nb\n{}\n", 0o600) }, "not a record"},
+		"foreign lines": {func(t *testing.T, dir string) { write(t, filepath.Join(dir, run.HistoryFile), "a\nb\n{}\n", 0o600) }, "not an event"},
 	}
 	for name, test := range damage {
 		t.Run(name, func(t *testing.T) {
@@ -309,7 +309,7 @@ func TestRecheckListsDifferences(t *testing.T) {
 	}
 	write(t, path, strings.Replace(string(text), "    37,", "    36,", 1), 0o600)
 	reseal(t, dir)
-	if _, _, stderr := nodestorm(t, "recheck", dir); !strings.Contains(stderr, "is still reproduced; records [36 ") {
+	if _, _, stderr := nodestorm(t, "recheck", dir); !strings.Contains(stderr, "is still reproduced; events [36 ") {
 		t.Errorf("it says %q", stderr)
 	}
 }

@@ -165,8 +165,8 @@ func instead(said *messages.PickleStep) string {
 	if words.TooLong(said.Text) {
 		return ""
 	}
-	if action, record, waits := strings.Cut(said.Text, stepdef.Once); waits {
-		if wrong := wrongRecord(action, strings.TrimSuffix(record, ":")); wrong != "" {
+	if action, event, waits := strings.Cut(said.Text, stepdef.Once); waits {
+		if wrong := wrongEvent(action, strings.TrimSuffix(event, ":")); wrong != "" {
 			return wrong
 		}
 	}
@@ -194,18 +194,18 @@ func instead(said *messages.PickleStep) string {
 	return fmt.Sprintf("did you mean %q", meant)
 }
 
-// wrongRecord says what is wrong with the record that an action waits for, or "".
-func wrongRecord(action, record string) string {
+// wrongEvent says what is wrong with the event that an action waits for, or "".
+func wrongEvent(action, event string) string {
 	alone, quotes := len(stepdef.Matches(scene.When, action)) > 0, len(stepdef.Matches(scene.When, action+":")) > 0
 	switch {
-	case !alone && !quotes, then.IsEvent(record):
+	case !alone && !quotes, then.IsEvent(event):
 		return ""
-	case record != acts.ThisRecorded:
-		return fmt.Sprintf(`%q is no record to wait for, such as "karpenter" has sent "delete" of "nodes", or "cloud" has recorded `+
-			`"running" of "instances"`, record)
+	case event != acts.ThisRecorded:
+		return fmt.Sprintf(`%q is no event to wait for, such as "karpenter" has sent "delete" of "nodes", or "cloud" has recorded `+
+			`"running" of "instances"`, event)
 	case alone:
-		return fmt.Sprintf("the record is quoted below the step, which ends with a colon then: %q", stepdef.Once[1:]+acts.ThisRecorded+":")
+		return fmt.Sprintf("the event is quoted below the step, which ends with a colon then: %q", stepdef.Once[1:]+acts.ThisRecorded+":")
 	}
-	return fmt.Sprintf("a step quotes one text, and %q has its own: say %q with the record before it, as a step, or name the record in words",
+	return fmt.Sprintf("a step quotes one text, and %q has its own: say %q with the event before it, as a step, or name the event in words",
 		action+":", "When "+acts.ThisRecorded+":")
 }
