@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,11 @@ func TestFullSubnet(t *testing.T) {
 	w.contains(body, "<errorCode>InsufficientFreeAddressesInSubnet</errorCode>", "<availabilityZone>us-west-2b</availabilityZone>")
 	if n := len(w.cloud.Instances()); n != 4 {
 		t.Errorf("%d instances were launched, want 4", n)
+	}
+	said := w.log.events[len(w.log.events)-1].Detail
+	if got, _ := said["instances"].([]string); said["asked"] != int64(4) || len(got) != 4 ||
+		said["error"] != "InsufficientFreeAddressesInSubnet" {
+		t.Errorf("the record of the fleet has %v", said)
 	}
 	if err := w.server.AddSubnet("second", "us-west-2a", 100); err != nil {
 		t.Fatal(err)
@@ -221,6 +227,10 @@ func TestEnds(t *testing.T) {
 	bodies := fmt.Sprint(w.json(200, "sqs", "AmazonSQS.ReceiveMessage", `{"QueueUrl":"https://sqs/1/q1","MaxNumberOfMessages":10}`))
 	w.contains(bodies, `"detail-type":"EC2 Spot Instance Interruption Warning"`, `"instance-id":"`+id, `"instance-action":"terminate"`,
 		"EC2 Instance State-change Notification", `"state":"terminated"`)
+	last := w.log.events[len(w.log.events)-1]
+	if what, _ := last.Detail["messages"].([]string); last.Verb != "ReceiveMessage" || !slices.Contains(what, "interrupted "+id) {
+		t.Errorf("the record of the call does not say which message it got: %v", last)
+	}
 	w.pass(5 * time.Minute)
 	w.contains(w.ec2(200, "DescribeInstances", "InstanceId.1", id), "Server.SpotInstanceTermination", "<name>terminated</name>")
 }

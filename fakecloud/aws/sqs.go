@@ -28,6 +28,7 @@ type queue struct {
 
 type message struct {
 	id, body      string
+	verb, about   string    // what happened to which instance; empty of what a client sent
 	sent, visible time.Time // since when it can be received
 	received      int
 	receipt       string // of the last time
@@ -66,7 +67,8 @@ func (q *queue) hear(tx *fakecloud.Tx, verb string, i *fakecloud.Instance) {
 			i.Name)},
 		"detail": detail,
 	})
-	q.send(tx, string(text), 0)
+	m := q.send(tx, string(text), 0)
+	m.verb, m.about = verb, i.Name
 }
 
 func uuid(tx *fakecloud.Tx) string {
@@ -162,6 +164,7 @@ func (q *queue) receive(c *api.Call, in *receiveRequest) (*receiveAnswer, error)
 		patience = time.Duration(*in.WaitTimeSeconds) * time.Second
 	}
 	out, until := &receiveAnswer{}, c.Began.Add(patience)
+	var handed []*message
 	for _, m := range q.messages {
 		switch {
 		case m.visible.After(now):
@@ -170,13 +173,30 @@ func (q *queue) receive(c *api.Call, in *receiveRequest) (*receiveAnswer, error)
 			}
 		case len(out.Messages) < most:
 			out.Messages = append(out.Messages, q.hand(m, in, now.Add(hidden)))
+			handed = append(handed, m)
 		}
 	}
+	note(c, handed)
 	// mutant: a call that waits for messages does not wait
 	if len(out.Messages) == 0 && now.Before(c.Began.Add(patience)) {
 		return nil, &api.Wait{Until: until, Woken: q.woken}
 	}
 	return out, nil
+}
+
+// note has the record of a call say which messages it is about: what happened, and to which instance.
+func note(c *api.Call, messages []*message) {
+	var what, names []string
+	for _, m := range messages {
+		if m.about != "" {
+			what, names = append(what, m.verb+" "+m.about), append(names, m.about)
+		}
+	}
+	if len(what) > 0 {
+		slices.Sort(names)
+		c.Note("messages", what)
+		c.Concern(slices.Compact(names)...)
+	}
 }
 
 // hand gives a message to a receiver, and to no other until then.
@@ -202,7 +222,7 @@ func sum(body string) string {
 	return hex.EncodeToString(is[:])
 }
 
-func (q *queue) remove(_ *api.Call, in *deleteMessageRequest) (*nothing, error) {
+func (q *queue) remove(c *api.Call, in *deleteMessageRequest) (*nothing, error) {
 	if err := q.check(lastOf(in.QueueUrl) == q.cfg.Queue); err != nil {
 		return nil, err
 	}
@@ -210,7 +230,13 @@ func (q *queue) remove(_ *api.Call, in *deleteMessageRequest) (*nothing, error) 
 	if err != nil || k < 1 || k > q.receipts {
 		return nil, wire.Errorf("ReceiptHandleIsInvalid", "The input receipt handle %.80q is invalid.", in.ReceiptHandle)
 	}
-	q.messages = slices.DeleteFunc(q.messages, func(m *message) bool { return m.receipt == in.ReceiptHandle })
+	q.messages = slices.DeleteFunc(q.messages, func(m *message) bool {
+		removed := m.receipt == in.ReceiptHandle
+		if removed {
+			note(c, []*message{m})
+		}
+		return removed
+	})
 	return &nothing{}, nil
 }
 

@@ -30,7 +30,7 @@ var placed = regexp.MustCompile(`^(g6e?|gr6|hpc[0-9]+[a-z]*|p[0-9]+[a-z]*(-[a-z0
 func (s *Server) topology() api.Operation {
 	describe := func(c *api.Call, in *topologyRequest) (*topologyAnswer, error) {
 		if in.DryRun {
-			return nil, wire.Errorf("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+			return nil, wire.Errorf(wire.DryRun, "Request would have succeeded, but DryRun flag is set.")
 		}
 		for _, i := range c.Tx.Instances.All() {
 			for _, id := range in.InstanceIDs {

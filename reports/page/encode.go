@@ -34,7 +34,7 @@ type head struct {
 	Focus   [2]int64    `json:"focus"`  // what to show first
 	Origin  int64       `json:"origin"` // where to align with another run: the first When
 	Absurd  int         `json:"absurd,omitempty"`
-	Kinds   [][6]any    `json:"kinds"`
+	Kinds   [][7]any    `json:"kinds"` // the last is empty, or says that it is a call to a cloud
 	Objects [][3]string `json:"objects"`
 	Labels  []string    `json:"labels"`
 	Lives   []life      `json:"lives"`
@@ -99,12 +99,16 @@ type sections map[string][]byte
 func headOf(s *story.Story, tables []logTable, first int) head {
 	h := head{
 		Run: s.Run, Events: len(s.Events), Begin: micros(s.Begin), End: micros(s.End), Absurd: s.Absurd, First: first, Logs: tables,
-		Kinds: make([][6]any, 0, len(s.Kinds)), Objects: make([][3]string, 0, len(s.Objects)),
+		Kinds: make([][7]any, 0, len(s.Kinds)), Objects: make([][3]string, 0, len(s.Objects)),
 	}
 	from, to := s.Focus()
 	h.Focus, h.Origin = [2]int64{micros(from), micros(to)}, micros(s.Origin())
 	for _, k := range s.Kinds {
-		h.Kinds = append(h.Kinds, [6]any{k.Source, k.Verb, k.Actor, k.Resource, k.Subresource, k.Code})
+		call := ""
+		if k.IsCall() {
+			call = "call"
+		}
+		h.Kinds = append(h.Kinds, [7]any{k.Source, k.Verb, k.Actor, k.Resource, k.Subresource, k.Code, call})
 	}
 	for _, o := range s.Objects {
 		h.Objects = append(h.Objects, [3]string{o.Resource, o.Namespace, o.Name})

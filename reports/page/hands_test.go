@@ -143,7 +143,7 @@ func TestBrowserShowsAScaleUp(t *testing.T) {
 		t.Errorf("the chain of the pod is %q", chain)
 	}
 	if curves := eval[string](t, ctx, "nodestorm.state.runs[0].curves.map(c => c.name + ' ' + c.value[c.value.length - 1].toFixed(4)).join()"); curves !=
-		"pods pending 0.0000,instances 1.0000,Nodes 1.0000,Nodes Ready 1.0000,node-hours 1.0142,cost 0.0067,clock factor 31.0000,timer lag 190.0000" {
+		"pods pending 0.0000,instances 1.0000,Nodes 1.0000,Nodes Ready 1.0000,node-hours 1.0142,cost an hour 0.0066,cost 0.0067,clock factor 31.0000,timer lag 190.0000" {
 		t.Errorf("the curves end at %s", curves)
 	}
 	shot(t, ctx, "scale-up")

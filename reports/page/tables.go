@@ -92,7 +92,7 @@ func tablesOf(s *story.Story) tables {
 		}
 		g.Lives = append(g.Lives, e)
 	}
-	for _, of := range append([]vocabulary.Resource{{Group: story.Faults}}, vocabulary.Resources()...) {
+	for _, of := range append([]vocabulary.Resource{{Group: story.Faults}, {Group: story.Interruptions}}, vocabulary.Resources()...) {
 		if g := byGroup[of.Group]; g != nil {
 			t.Groups = append(t.Groups, *g)
 		}

@@ -37,6 +37,7 @@ const (
 	Round      = "round"
 	Hours      = "node-hours"
 	Costs      = "cost"
+	Rate       = "cost an hour"
 	Requested  = "CPU requested"
 )
 
@@ -137,14 +138,13 @@ func (c *counts) curves(begin time.Duration) []Curve {
 func (b *Builder) measured() (curves []Curve) {
 	last := b.meter.Last()
 	hours, cost, currency := b.meter.Bill(last)
-	if currency == "EUR" {
-		currency = "€"
-	}
+	rate, of := b.meter.Rate(last)
 	for _, c := range []struct {
 		Curve
 		points []measure.Point
 	}{
-		{Curve{Name: Hours, Unit: "h", Straight: true}, hours}, {Curve{Name: Costs, Unit: currency, Straight: true}, cost},
+		{Curve{Name: Hours, Unit: "h", Straight: true}, hours}, {Curve{Name: Rate, Unit: symbol(of) + "/h"}, rate},
+		{Curve{Name: Costs, Unit: symbol(currency), Straight: true}, cost},
 		{Curve{Name: Requested, Unit: "%"}, b.meter.Requested(last)},
 	} {
 		for _, p := range c.points {
@@ -155,6 +155,17 @@ func (b *Builder) measured() (curves []Curve) {
 		}
 	}
 	return curves
+}
+
+// symbol is how people write a currency, itself if they write it so.
+func symbol(currency string) string {
+	switch currency {
+	case "EUR":
+		return "€"
+	case "USD":
+		return "$"
+	}
+	return currency
 }
 
 // maxPoints bounds a curve. A screen has some thousands of columns.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/vocabulary"
 )
 
 // facts are what lives and links need of an event's detail. Texts are empty
@@ -27,6 +28,11 @@ type facts struct {
 	failed             bool    // of an installer's step
 	pace               *pace   // of the clock
 	round              float64 // how many seconds one of a program's main loop took
+	place              string  // of a cloud's machine: its type, where it is, which capacity
+	instances          string  // of a call: those that its answer names, parted by blanks
+	messages           string  // of a call: what happened to instances, "VERB NAME" each, in lines
+	daemon             bool    // of a pod: a Node has it as long as it is there
+	cordoned           bool    // of a Node: pods are kept off it
 }
 
 // pace is how virtual time passed for a span.
@@ -82,6 +88,8 @@ func factsOf(r history.Entry, keep func(string) string) facts {
 		}
 		f.changes = d["added"] != nil || d["removed"] != nil
 		f.size, f.sized = d.Number("replicas")
+		f.daemon = strings.HasPrefix(d.Text("owner"), "DaemonSet/") || strings.HasPrefix(d.Text("owner"), "Node/")
+		f.cordoned = d.Truth("unschedulable") || slices.ContainsFunc(d.Texts("added"), keepsOff)
 	case history.Node:
 		f.providerID, f.node, f.reason = keep(d.Text("providerID")), keep(d.Text("node")), keep(d.Text("reason"))
 	case history.Cloud:
@@ -90,6 +98,8 @@ func factsOf(r history.Entry, keep func(string) string) facts {
 		}
 		f.group, f.reason = keep(d.Text("group")), keep(d.Text("error"))
 		f.size, f.sized = d.Number("to")
+		f.place = keep(strings.Join(placed(d.Text), ", "))
+		f.instances, f.messages = keep(strings.Join(d.Texts("instances"), " ")), strings.Join(d.Texts("messages"), "\n")
 	case history.Logged:
 		f.pods, f.claim, f.node = keep(d.Text("Pods")), keep(name(d, "NodeClaim")), keep(name(d, "Node"))
 		f.size, f.sized = d.Number("to")
@@ -108,6 +118,9 @@ func factsOf(r history.Entry, keep func(string) string) facts {
 	}
 	return f
 }
+
+// keepsOff reports whether a taint keeps new pods off its Node.
+func keepsOff(taint string) bool { return strings.HasSuffix(taint, ":NoSchedule") }
 
 // name is that of an object as logr writes it, {"name": …, "namespace": …}, or a
 // plain text.
@@ -151,9 +164,14 @@ var stateful = []string{"added", "removed", "conditions", "node", "reason", "mes
 func flagsOf(r history.Entry) Flags {
 	var f Flags
 	level := strings.ToUpper(r.Detail.Text("level"))
+	asked, _ := r.Detail.Number("asked")
+	tried := r.Source == history.Cloud && r.Detail.Truth("dryRun")
 	switch {
-	case r.Code >= 400, r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" ||
-		r.Source == history.Logged && r.Verb == "error",
+	case tried:
+		f |= Noise
+	case r.Code >= 400, r.Source == history.Cloud && r.Detail.Text("error") != "" || float64(len(r.Detail.Texts("instances"))) < asked,
+		r.Source == history.Step && r.Verb != "passed", level == "ERROR" || level == "FATAL" ||
+			r.Source == history.Logged && r.Verb == "error",
 		r.Source == history.Harness &&
 			!slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started, history.Rounds, history.Prices,
 				history.Used, history.Uninvited}, r.Verb):
@@ -181,7 +199,7 @@ func flagsOf(r history.Entry) Flags {
 			f |= Noise
 		}
 	case history.Cloud:
-		if strings.HasPrefix(r.Verb, "GET ") && r.Code < 400 {
+		if vocabulary.OnlyLooks(r.Verb) && r.Code != 0 && r.Code < 400 && f&Bad == 0 && r.Detail["messages"] == nil {
 			f |= Noise
 		}
 	case history.Clock:

@@ -83,6 +83,10 @@ func (l *links) lived(i uint32, e *Event, kind Kind, f facts) {
 		}
 	}
 	switch kind.Resource {
+	case vocabulary.NodeClaims:
+		l.link(e.Object, l.machine(f.providerID), "same provider ID", i)
+	}
+	switch kind.Resource {
 	case vocabulary.Pods:
 		if f.node != "" {
 			node := l.named(vocabulary.Nodes, f.node)
@@ -101,7 +105,7 @@ func (l *links) lived(i uint32, e *Event, kind Kind, f facts) {
 			l.link(e.Object, l.named(vocabulary.Nodes, f.node), "its Node", i)
 		}
 	case vocabulary.Nodes:
-		if machine := l.instances[f.providerID[strings.LastIndexByte(f.providerID, '/')+1:]]; machine != 0 {
+		if machine := l.machine(f.providerID); machine != 0 {
 			l.link(machine, e.Object, "same provider ID", i)
 		} else {
 			l.link(l.named(vocabulary.Instances, l.s.Objects[e.Object].Name), e.Object, "same name", i)
@@ -117,6 +121,15 @@ func (l *links) lived(i uint32, e *Event, kind Kind, f facts) {
 	}
 }
 
+// machine is the instance that a provider ID ends with: its ID or its name.
+func (l *links) machine(providerID string) uint32 {
+	id := providerID[strings.LastIndexByte(providerID, '/')+1:]
+	if is := l.instances[id]; is != 0 || id == "" {
+		return is
+	}
+	return l.find[Object{Resource: vocabulary.Instances, Name: id}]
+}
+
 // join remembers who has an ID first and links those that come later.
 func (l *links) join(id string, object uint32, why string, event uint32) {
 	if other := l.byID[id]; other != 0 {
@@ -128,7 +141,13 @@ func (l *links) join(id string, object uint32, why string, event uint32) {
 
 // called links what a cloud's events are about: calls, instances.
 func (l *links) called(i uint32, e *Event, kind Kind, f facts) {
-	if history.Source(kind.Source) != history.Cloud || e.Object == 0 {
+	if history.Source(kind.Source) != history.Cloud {
+		return
+	}
+	for name := range strings.FieldsSeq(f.instances) {
+		l.mention(i, l.find[Object{Resource: vocabulary.Instances, Name: name}])
+	}
+	if e.Object == 0 {
 		return
 	}
 	o := l.s.Objects[e.Object]

@@ -43,6 +43,8 @@ type Life struct {
 const (
 	Steps  = "Steps"
 	Faults = "Faults"
+	// Interruptions are what becomes of an instance that its cloud is going to take, or has trouble with.
+	Interruptions = "Interruptions"
 )
 
 // planned is the verb of a scale-up in an autoscaler's log: its object is the group,
@@ -61,6 +63,8 @@ type life struct {
 	tainted         bool
 	phase, provider string
 	bound, running  bool
+	daemon          bool
+	place           string   // of an instance: its type, where it is, which capacity
 	counted         []string // the curves that it counts in now
 }
 
@@ -69,7 +73,8 @@ type life struct {
 func (b *Builder) live() {
 	s := &b.story
 	w := walk{s: s, facts: b.facts, lives: map[uint32]*life{}, faults: map[string]*life{}, links: newLinks(s),
-		counts: newCounts(), namer: newNamer()}
+		counts: newCounts(), namer: newNamer(),
+		taken: newInterruptions()}
 	for i := range s.Events {
 		w.event(uint32(i))
 	}
@@ -87,6 +92,7 @@ type walk struct {
 	links  *links
 	counts *counts
 	namer  *namer
+	taken  *interruptions
 }
 
 func (w *walk) event(i uint32) {
@@ -126,9 +132,9 @@ func (w *walk) event(i uint32) {
 func (w *walk) object(i uint32, kind Kind, f facts) {
 	e := &w.s.Events[i]
 	group := vocabulary.ResourceNamed(kind.Resource).Group
-	called := history.Source(kind.Source) == history.Cloud && kind.Code != 0 // which says nothing of what became of it
-	if e.Object == 0 || group == "" || called {
+	if e.Object == 0 || group == "" || kind.IsCall() { // a call says nothing of what became of it
 		w.links.called(i, e, kind, f)
+		w.interruptedCall(i, f)
 		return
 	}
 	l := w.lives[e.Object]
@@ -158,6 +164,7 @@ func (w *walk) object(i uint32, kind Kind, f facts) {
 	}
 	w.counts.see(l, e.Virtual)
 	w.links.lived(i, e, kind, f)
+	w.interrupted(i, l, kind, f)
 }
 
 // enterState begins a new state at t, unless it is that already.
@@ -235,7 +242,7 @@ func (l *life) pod(i uint32, t time.Duration, kind Kind, f facts) {
 		l.born, l.bound = true, true
 		l.enterState(t, Neutral, "bound to "+f.node, i)
 	case kind.Verb == "create" && kind.Subresource == "":
-		l.born = true
+		l.born, l.daemon = true, f.daemon
 		l.enterState(t, Waiting, "pending", i)
 	case kind.Verb == "patch" && f.reason == "Unschedulable" && !l.bound:
 		l.enterState(t, Waiting, "unschedulable", i)
@@ -276,11 +283,15 @@ func (l *life) claim(i uint32, t time.Duration, kind Kind, f facts) {
 func (l *life) instance(i uint32, t time.Duration, kind Kind, f facts) {
 	switch kind.Verb {
 	case "created":
-		l.born = true
+		l.born, l.place = true, f.place
 		l.enterState(t, Waiting, "creating", i)
 	case "running":
 		l.born = true
-		l.enterState(t, Good, "running", i)
+		label := "running"
+		if l.place != "" {
+			label += ": " + l.place
+		}
+		l.enterState(t, Good, label, i)
 	case "off", "failed":
 		l.enterState(t, Wrong, kind.Verb, i)
 	case "deleted":

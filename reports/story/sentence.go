@@ -49,7 +49,10 @@ func (s *Story) Sentence(i int) string {
 		}
 		return strings.TrimSpace(fmt.Sprintf("harness: %s %s %s", k.Actor, k.Verb, fact("error")))
 	case history.Cloud:
-		return s.cloudSentence(k, o, fact)
+		if k.IsCall() {
+			return cloudCall(k, o, detail, fact)
+		}
+		return becameOf(k, o, detail, fact)
 	}
 	return callSentence(k, what, detail, fact)
 }
@@ -110,17 +113,71 @@ func callSentence(k Kind, what string, detail history.Detail, fact func(string) 
 	return sentence
 }
 
-// cloudSentence describes a call to the cloud, or of what became of an instance.
-func (s *Story) cloudSentence(k Kind, o Object, fact func(string) string) string {
-	if k.Code == 0 {
-		return strings.TrimSpace(vocabulary.Kind(o.Resource) + " " + o.Name + " is " + k.Verb)
+// happened are the words for what became of something in a cloud where its verb says it badly.
+var happened = map[string]string{
+	"interrupted": "gets notice that it is interrupted", "impaired": "fails its checks", "maintenance": "has maintenance listed",
+	"failed": "fails", "target": "gets another target size",
+}
+
+// becameOf is about what became of something that a cloud keeps: of a new instance what it is, and what it costs.
+func becameOf(k Kind, o Object, detail history.Detail, fact func(string) string) string {
+	words := happened[k.Verb]
+	if words == "" {
+		words = "is " + k.Verb
 	}
+	sentence := strings.TrimSpace(vocabulary.Kind(o.Resource) + " " + o.Name + " " + words)
+	if k.Verb == "created" {
+		facts := placed(fact)
+		if hourly, priced := detail.Number("hourly"); priced {
+			facts = append(facts, fmt.Sprintf("%.4g %s an hour", hourly, fact("currency")))
+		}
+		if len(facts) > 0 {
+			sentence += ": " + strings.Join(facts, ", ")
+		}
+	}
+	if err := fact("error"); err != "" {
+		sentence += ": " + err
+	}
+	return sentence
+}
+
+// placed is what the details say of an instance, or of one that is asked for: type, where, which capacity.
+func placed(fact func(string) string) (facts []string) {
+	for _, key := range []string{"type", "location", "capacity"} {
+		if value := fact(key); value != "" {
+			facts = append(facts, value)
+		}
+	}
+	return facts
+}
+
+// cloudCall is about a call to a cloud, and what came of it.
+func cloudCall(k Kind, o Object, detail history.Detail, fact func(string) string) string {
 	sentence := k.Actor + " calls " + k.Verb
-	if o.Name != "" {
+	if about := strings.Join(placed(fact), ", "); o.Name != "" {
 		sentence += " for " + o.Name
+	} else if about != "" {
+		sentence += " for " + about
 	}
-	if k.Code >= 300 {
-		sentence += fmt.Sprintf(" — refused with %d %s", k.Code, fact("error"))
+	instances := detail.Texts("instances")
+	if asked, launches := detail.Number("asked"); launches {
+		sentence += fmt.Sprintf(" — gets %d of %s", len(instances), wording.Counted(int(asked), "instance"))
+		if len(instances) > 0 {
+			sentence += ": " + wording.Cut(wording.Clean(strings.Join(instances, ", ")), maxFact)
+		}
+	}
+	if messages := detail.Texts("messages"); len(messages) > 0 {
+		sentence += " — of messages: " + wording.Cut(wording.Clean(strings.Join(messages, ", ")), maxFact)
+	}
+	switch err := fact("error"); {
+	case detail.Truth("dryRun"):
+		sentence += " — only to see whether it may: yes"
+	case k.Code == 0:
+		sentence += " — and is never answered"
+	case k.Code >= 300:
+		sentence += fmt.Sprintf(" — refused with %d %s", k.Code, err)
+	case err != "":
+		sentence += " — with the error " + err
 	}
 	return strings.TrimSpace(sentence)
 }

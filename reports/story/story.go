@@ -11,6 +11,7 @@ import (
 	"nodestorm/reports/wording"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/measure"
+	"nodestorm/sim/history/vocabulary"
 )
 
 // Flags of an event.
@@ -46,6 +47,11 @@ type Kind struct {
 	Resource            string // of the object
 	Subresource         string
 	Code                int // HTTP status, 0 for none
+}
+
+// IsCall reports whether it is of a call to a cloud, answered or not.
+func (k Kind) IsCall() bool {
+	return history.Source(k.Source) == history.Cloud && (k.Code != 0 || vocabulary.IsCall(k.Verb))
 }
 
 // Object is a thing that events are about.

@@ -173,6 +173,9 @@ func (c *Call) ReportUnserved(why string) {
 // Note has the event of the call say more.
 func (c *Call) Note(key string, value any) { c.notes[key] = value }
 
+// Concern has the record of the call be about instances that only its answer names.
+func (c *Call) Concern(names ...string) { c.about.Instances = names }
+
 // carryOut does what was read, with what faults have in store for it.
 func (c *Call) carryOut(w http.ResponseWriter, in any) {
 	if c.op.about != nil {
@@ -311,6 +314,9 @@ func (c *Call) record(status int, code string) {
 		e.Object = history.Object{Resource: "instances", Name: names[0]}
 	case len(names) > 1:
 		detail["instances"] = names
+	}
+	if code == wire.DryRun {
+		detail["dryRun"] = true
 	}
 	for key, value := range map[string]string{"error": code, "group": c.Match.Group} {
 		if value != "" {

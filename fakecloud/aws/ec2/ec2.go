@@ -103,7 +103,7 @@ func dryRun(is bool) error {
 	if !is {
 		return nil
 	}
-	return wire.Errorf("DryRunOperation", "Request would have succeeded, but DryRun flag is set.")
+	return wire.Errorf(wire.DryRun, "Request would have succeeded, but DryRun flag is set.")
 }
 
 // done is the answer of operations that have nothing to say.

@@ -177,17 +177,18 @@ func (s *Service) launchFleet(c *api.Call, in *fleetRequest) (*fleetAnswer, erro
 		last := &out.Instances[len(out.Instances)-1]
 		last.InstanceIDs = append(last.InstanceIDs, i.Name)
 	}
-	noteFleet(c, out, ids)
+	noteLaunched(c, in.Target.Total, ids)
+	if len(out.Errors) > 0 {
+		c.Note("error", out.Errors[0].ErrorCode)
+	}
 	return out, nil
 }
 
-// noteFleet has the event say what came of it.
-func noteFleet(c *api.Call, out *fleetAnswer, ids []string) {
+// noteLaunched has the event say how many instances were asked for, and which came of it.
+func noteLaunched(c *api.Call, asked *int64, ids []string) {
+	c.Note("asked", *asked)
 	if len(ids) > 0 {
 		c.Note("instances", ids)
-	}
-	if len(out.Errors) > 0 {
-		c.Note("error", out.Errors[0].ErrorCode)
 	}
 }
 

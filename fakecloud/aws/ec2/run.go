@@ -130,6 +130,7 @@ func (s *Service) run(c *api.Call, in *runRequest) (*runAnswer, error) {
 		return nil, err
 	}
 	out := &runAnswer{ReservationID: o.reservation, OwnerID: s.Account, Groups: []groupIdentifier{}, Instances: []instance{}}
+	var ids []string
 	for range *in.MaxCount {
 		i, err := s.launch(c, o)
 		if err != nil && len(out.Instances) == 0 {
@@ -138,8 +139,10 @@ func (s *Service) run(c *api.Call, in *runRequest) (*runAnswer, error) {
 		if err != nil {
 			break
 		}
+		ids = append(ids, i.Name)
 		out.Instances = append(out.Instances, s.describe(c.Tx, i, nil))
 	}
+	noteLaunched(c, in.MaxCount, ids)
 	return out, nil
 }
 

@@ -137,6 +137,9 @@ func unknown(path string) error {
 	return Errorf(UnknownParameter, "The parameter %.80s is not recognized", path)
 }
 
+// DryRun is the code of the answer to a call that would have succeeded and is not to be carried out.
+const DryRun = "DryRunOperation"
+
 // UnknownParameter is the code of the error about a parameter that an operation does not have, or that is not described.
 const UnknownParameter = "UnknownParameter"
 

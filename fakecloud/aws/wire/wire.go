@@ -67,7 +67,7 @@ func Errorf(code, format string, args ...any) *Error {
 // statuses are those of codes that do not have 400. EC2's are from its API reference ("Error codes for the Amazon EC2 API"),
 // the others from the lists of errors that all services share, and of IAM.
 var statuses = map[string]int{
-	"DryRunOperation": http.StatusPreconditionFailed, "AuthFailure": http.StatusUnauthorized, "UnauthorizedOperation": http.StatusForbidden,
+	DryRun: http.StatusPreconditionFailed, "AuthFailure": http.StatusUnauthorized, "UnauthorizedOperation": http.StatusForbidden,
 	"SignatureDoesNotMatch": http.StatusForbidden, "InvalidClientTokenId": http.StatusForbidden, "AccessDenied": http.StatusForbidden,
 	"MissingAuthenticationToken": http.StatusForbidden, "AccessDeniedException": http.StatusBadRequest, "OptInRequired": http.StatusForbidden,
 	"RequestLimitExceeded": http.StatusServiceUnavailable, "Unavailable": http.StatusServiceUnavailable,

@@ -1,7 +1,8 @@
 // A run in memory, with the indices that drawing needs.
 
 const NOISE = 1, EVIDENCE = 2, DECIDED = 4, BAD = 8;
-const SOURCE = 0, VERB = 1, ACTOR = 2, RESOURCE = 3, SUBRESOURCE = 4, CODE = 5; // of a kind
+const SOURCE = 0, VERB = 1, ACTOR = 2, RESOURCE = 3, SUBRESOURCE = 4, CODE = 5, CALL = 6; // of a kind
+const beside = new Set(['Faults', 'Interruptions']); // groups of lives that have a part of what another life has whole
 const TONES = ['neutral', 'waiting', 'good', 'wrong', 'ending'];
 
 // lower is the first index of list in [from, to) whose time is not before t.
@@ -29,7 +30,7 @@ class Run {
     this.begin += this.shift; this.end += this.shift;
     this.focus = head.focus.map(t => t + this.shift);
     this.lives = head.lives.map(l => this.life(l));
-    this.lifeOf = new Map(this.lives.filter(l => l.object && l.group !== 'Faults').map(l => [l.object, l]));
+    this.lifeOf = new Map(this.lives.filter(l => l.object && !beside.has(l.group)).map(l => [l.object, l]));
     this.curves = (head.curves || []).map(c => this.curve(c));
     this.decisions = (head.decisions || []).map(d => ({ ...d, t: d.t + this.shift }));
     this.evidence = (head.run.evidence || []).map(seq => this.bySeq(seq)).filter(i => i >= 0);
@@ -173,7 +174,7 @@ function keyOf(kind) {
   const group = resources.get(kind[RESOURCE])?.group, keys = group ? ['group ' + group] : [];
   switch (kind[SOURCE]) {
     case 'api': keys.push('api ' + kind[ACTOR]); break;
-    case 'cloud': if (kind[CODE] || kind[VERB].includes(' ')) keys.push('cloud ' + (kind[ACTOR] || kind[VERB])); break;
+    case 'cloud': if (kind[CALL]) keys.push('cloud ' + (kind[ACTOR] || kind[VERB])); break;
     case 'log': keys.push('log ' + kind[ACTOR]); break;
     case 'step': keys.push('step'); break;
     case 'fault': keys.push('fault'); break;

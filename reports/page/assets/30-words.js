@@ -41,7 +41,7 @@ function brief(run, i) {
     case 'log': if (!facts.message) return [kind[VERB], name, ...Object.keys(facts).sort().map(k => k + ' ' + value(facts[k]))].filter(Boolean).join(' ');
       return value(facts.message) + (facts.NodeClaim ? ' ' + value(facts.NodeClaim) : facts.Pods ? ': ' + value(facts.Pods) : '');
     case 'step': return `${role[facts.kind] || ''} ${value(facts.text || '')}`.trim();
-    case 'cloud': return [kind[VERB], name, kind[CODE] || ''].filter(Boolean).join(' ');
+    case 'cloud': return [kind[VERB], name, facts.asked ? `${items(facts.instances).length} of ${value(facts.asked)}` : '', ...items(facts.messages).map(value), kind[CODE] || '', facts.dryRun ? '' : value(facts.error || '')].filter(Boolean).join(' ');
   }
   const taints = [...items(facts.added).map(t => '+' + value(t)), ...items(facts.removed).map(t => '−' + value(t))].join(' ');
   return [kind[VERB], kind[SUBRESOURCE] || '', name, kind[CODE] >= 300 ? kind[CODE] : '', taints, kind[SOURCE] === 'api' && facts.reason ? value(facts.reason) : ''].filter(Boolean).join(' ');

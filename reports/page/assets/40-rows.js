@@ -37,6 +37,7 @@ function arrange() {
     };
     lives('Steps');
     lives('Faults');
+    lives('Interruptions');
     const decisions = run.listOf('decisions').length ? [{ key: 'decisions', label: 'decisions' }] : [];
     points('Autoscaler', [...decisions, ...actors('log ').map(key => ({ key, label: key.slice(4) + ' log' }))]);
     for (const { group, calls } of resources.values()) {
@@ -68,7 +69,7 @@ function eventsIn(row) {
   if (row.type === 'points') return row.run.listOf(row.key);
   if (row.type !== 'life') return new Uint32Array(0);
   if (!row.life.object) return row.run.listOf('step');
-  if (row.group === 'Faults') return Uint32Array.from(row.life.spans, s => s.event).filter(i => row.run.visible[i]);
+  if (beside.has(row.group)) return Uint32Array.from(row.life.spans, s => s.event).filter(i => row.run.visible[i]);
   const life = row.life, run = row.run;
   if (life.version !== run.shown) { life.version = run.shown; life.events = run.eventsOf(life.object).filter(i => run.visible[i]); }
   return life.events;

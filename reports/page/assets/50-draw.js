@@ -345,7 +345,7 @@ function drawLinks(pen, from, to) {
   if (!chain || chain.length < 2) return;
   let before = null;
   for (const { run, object } of chain) {
-    const row = state.rows.find(r => r.run === run && r.life && r.life.object === object && r.group !== 'Faults');
+    const row = state.rows.find(r => r.run === run && r.life && r.life.object === object && !beside.has(r.group));
     if (!row) continue;
     const here = { x: Math.min(Math.max(xOf(row.life.spans[0].from), state.left), state.width), y: row.y - from + LANE / 2 };
     if (before && before.y !== here.y) {
@@ -370,6 +370,7 @@ const charts = [
   { title: 'Clock factor', names: ['clock factor'], tones: ['neutral'] },
   { title: 'Timer lag', names: ['timer lag'], tones: ['waiting'] },
   { title: 'Node-hours', names: ['node-hours'], tones: ['neutral'] },
+  { title: 'Cost an hour', names: ['cost an hour'], tones: ['accent'] },
   { title: 'Cost', names: ['cost'], tones: ['accent'] },
 ];
 const CHART = 58;
@@ -398,7 +399,7 @@ function valueAt(curve, t) {
   return curve.value[from - 1] + part * (curve.value[from] - curve.value[from - 1]);
 }
 
-const figure = (v, unit) => (unit === '€' ? '€ ' + v.toFixed(v < 1 ? 4 : 2) : unit === 'h' ? v.toFixed(v < 10 ? 3 : 1) + ' h' : unit === 'x' ? v.toFixed(v < 10 ? 1 : 0) + '×' : unit === 'ms' ? v.toFixed(v < 10 ? 1 : 0) + ' ms' : number(Math.round(v * 100) / 100) + (unit ? ' ' + unit : ''));
+const figure = (v, unit) => (/^[€$]/.test(unit) ? unit[0] + ' ' + v.toFixed(v < 1 ? 4 : 2) + unit.slice(1) : unit === 'h' ? v.toFixed(v < 10 ? 3 : 1) + ' h' : unit === 'x' ? v.toFixed(v < 10 ? 1 : 0) + '×' : unit === 'ms' ? v.toFixed(v < 10 ? 1 : 0) + ' ms' : number(Math.round(v * 100) / 100) + (unit ? ' ' + unit : ''));
 
 function drawChart(pen, chart, y) {
   const { width, left } = state, top = y + 8, bottom = y + CHART - 6;

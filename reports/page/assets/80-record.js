@@ -34,7 +34,7 @@ function sentence(run, i) {
 // select chooses an event or an object, and shows it unless quiet.
 function select(run, { event, object, row, quiet }) {
   const about = object || (event >= 0 ? run.object[event] || mentioned(run, event) : 0);
-  const line = state.rows.find(r => r.run === run && r.life && r.life.object === about && r.group !== 'Faults') ||
+  const line = state.rows.find(r => r.run === run && r.life && r.life.object === about && !beside.has(r.group)) ||
     (event >= 0 && state.rows.find(r => r.run === run && r.key && cached(run, run.kind[event]).includes(r.key)));
   state.selected = { run, event, object, row: row || (line ? keyRow(line) : undefined) };
   state.chain = chainOf(run, about);

@@ -176,6 +176,27 @@ func TestAssumed(t *testing.T) {
 	same(t, "bill", fmt.Sprintln(hours, cost, currency), "[{0s 0} {1h0m0s 2}] [{0s 0} {1h0m0s 3}] EUR\n")
 }
 
+// What machines cost an hour goes up and down with them, and is not known where a price is not.
+func TestRate(t *testing.T) {
+	for name, test := range map[string]struct {
+		records []history.Entry
+		want    string
+	}{
+		"up and down": {[]history.Entry{created(0, "a", "x", 0.1, "USD"), created(10, "b", "x", 0.2, "USD"), gone(20, "a"), gone(30, "b"),
+			end(40)}, "[{0s 0.1} {10s 0.3} {20s 0.2} {30s 0}] USD\n"},
+		"no price":       {[]history.Entry{created(0, "a", "x", 1, "USD"), created(1, "b", "y", 0, "")}, "[] \n"},
+		"two currencies": {[]history.Entry{created(0, "a", "x", 1, "USD"), created(1, "b", "y", 1, "EUR")}, "[] \n"},
+		"no machine":     {[]history.Entry{end(1)}, "[] \n"},
+	} {
+		m := NewMeter()
+		for _, r := range test.records {
+			m.Add(r)
+		}
+		rate, currency := m.Rate(m.Last())
+		same(t, name, fmt.Sprintln(rate, currency), test.want)
+	}
+}
+
 func TestWaits(t *testing.T) {
 	var events []history.Entry
 	for i := range 100 { // they wait 1 s to 100 s

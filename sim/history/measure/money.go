@@ -233,3 +233,30 @@ func (m *Meter) Bill(end time.Duration) (hours, cost []Point, currency string) {
 	}
 	return hours, cost, currency
 }
+
+// Rate is what the machines that are there cost an hour, over the time until the end: each value holds until the next. Without a
+// price of every machine, or with prices in several currencies, there is none.
+func (m *Meter) Rate(end time.Duration) (rate []Point, currency string) {
+	changes := map[time.Duration]float64{}
+	for _, i := range m.machines() {
+		p := m.costs(i)
+		// mutant: a machine without a price costs nothing an hour
+		if p.hourly == 0 || currency != "" && p.currency != currency {
+			return nil, ""
+		}
+		currency = p.currency
+		changes[i.created] += p.hourly
+		// mutant: a machine that is gone costs as much an hour as before
+		if i.gone {
+			changes[i.deleted] -= p.hourly
+		}
+	}
+	sum := 0.0
+	for _, at := range slices.Sorted(maps.Keys(changes)) {
+		sum += changes[at]
+		if at <= end {
+			rate = append(rate, Point{at, math.Round(sum*1e9) / 1e9}) // what fractions leave when they are taken away again
+		}
+	}
+	return rate, currency
+}

@@ -91,6 +91,21 @@ func aboutCall(name string) []string {
 	return []string{resource}
 }
 
+// IsCall reports whether an event of a cloud with that verb is of a call. The others are of what became of what it keeps. A call
+// that was never answered has no code.
+func IsCall(verb string) bool {
+	_, became := said[history.Cloud][verb]
+	return !became
+}
+
+// looks are how the names of calls begin that change nothing in a cloud.
+var looks = []string{"GET ", "Describe", "Get", "List", "Receive"}
+
+// OnlyLooks reports whether a call of a cloud, by its name, changes nothing there.
+func OnlyLooks(verb string) bool {
+	return slices.ContainsFunc(looks, func(begin string) bool { return strings.HasPrefix(verb, begin) })
+}
+
 // Verbs are what events of a source say; nil if that is not known.
 func Verbs(source history.Source) []string {
 	verbs := slices.Sorted(maps.Keys(said[source]))
