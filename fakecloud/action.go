@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/table"
 	"nodestorm/sim/time/seed"
 )
 
@@ -48,7 +49,8 @@ type Action struct {
 	Fails *Failure
 }
 
-func (a *Action) meta() *Meta { return &Meta{ID: a.ID} }
+// About implements table.MetaOf.
+func (a *Action) About() *table.Meta { return &table.Meta{ID: a.ID} }
 
 // Failure is the error that an action ends in.
 type Failure struct{ Code, Message string }

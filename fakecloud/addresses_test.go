@@ -7,6 +7,8 @@ import (
 	"time"
 
 	testclock "k8s.io/utils/clock/testing"
+
+	"nodestorm/fakecloud/table"
 )
 
 // What is noted of addresses is what things in networks have, whatever becomes of them.
@@ -23,8 +25,10 @@ func TestAddresses(t *testing.T) {
 	_ = c.Update(func(tx *Tx) error {
 		for what, do := range map[string][]func(){
 			"an instance": {
-				func() { tx.Instances.Put(Instance{Meta: Meta{ID: 1, Name: "a"}, Networks: place(7, 3)}) },
-				func() { tx.Instances.Put(Instance{Meta: Meta{ID: 1, Name: "a"}, Networks: place(7, 4, ip(8), ip(9))}) },
+				func() { tx.Instances.Put(Instance{Meta: table.Meta{ID: 1, Name: "a"}, Networks: place(7, 3)}) },
+				func() {
+					tx.Instances.Put(Instance{Meta: table.Meta{ID: 1, Name: "a"}, Networks: place(7, 4, ip(8), ip(9))})
+				},
 				func() {
 					tx.Instances.Update(1, func(i *Instance) { i.Networks = append(place(7, 4, ip(8)), place(6, 4)...) })
 				},
@@ -34,7 +38,7 @@ func TestAddresses(t *testing.T) {
 				func() { tx.Instances.Delete(1) },
 			},
 			"a load balancer": {
-				func() { tx.LoadBalancers.Put(LoadBalancer{Meta: Meta{ID: 2, Name: "a"}, Networks: place(7, 3)}) },
+				func() { tx.LoadBalancers.Put(LoadBalancer{Meta: table.Meta{ID: 2, Name: "a"}, Networks: place(7, 3)}) },
 				func() { tx.LoadBalancers.Delete(2) },
 			},
 		} {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/table"
 	"nodestorm/sim/history"
 )
 
@@ -21,7 +22,7 @@ import (
 // An instance that cannot be created stays in the group, with its Failure, until it is deleted.
 // One that is lost is replaced.
 type Group struct {
-	Meta
+	table.Meta
 	// Min and Max are bounds of the target for autoscalers. Others, as SetTarget, need not keep to them.
 	Min, Max int
 	Target   int

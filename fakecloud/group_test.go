@@ -7,6 +7,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/table"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 )
@@ -26,7 +27,7 @@ func groupCloud(t *testing.T, target int, faults ...fault.Fault) (c *Cloud, pass
 		}
 	}
 	err = c.Update(func(tx *Tx) error {
-		_, err := tx.CreateGroup(Group{Meta: Meta{Name: "a"}, Max: 5, Target: target, Type: "medium", Location: "zone-a", Image: PlainImage})
+		_, err := tx.CreateGroup(Group{Meta: table.Meta{Name: "a"}, Max: 5, Target: target, Type: "medium", Location: "zone-a", Image: PlainImage})
 		return err
 	})
 	if err != nil {
@@ -130,12 +131,12 @@ func TestCreateGroupRefuses(t *testing.T) {
 	c, _ := groupCloud(t, 0)
 	for name, g := range map[string]Group{
 		"name":     {Type: "medium", Location: "zone-a", Image: PlainImage},
-		"twice":    {Meta: Meta{Name: "a"}, Type: "medium", Location: "zone-a", Image: PlainImage},
-		"bounds":   {Meta: Meta{Name: "b"}, Min: 2, Max: 1, Type: "medium", Location: "zone-a", Image: PlainImage},
-		"type":     {Meta: Meta{Name: "b"}, Type: "none", Location: "zone-a", Image: PlainImage},
-		"location": {Meta: Meta{Name: "b"}, Type: "medium", Location: "moon", Image: PlainImage},
-		"image":    {Meta: Meta{Name: "b"}, Type: "medium", Location: "zone-a", Image: "none"},
-		"target":   {Meta: Meta{Name: "b"}, Target: -1, Type: "medium", Location: "zone-a", Image: PlainImage},
+		"twice":    {Meta: table.Meta{Name: "a"}, Type: "medium", Location: "zone-a", Image: PlainImage},
+		"bounds":   {Meta: table.Meta{Name: "b"}, Min: 2, Max: 1, Type: "medium", Location: "zone-a", Image: PlainImage},
+		"type":     {Meta: table.Meta{Name: "b"}, Type: "none", Location: "zone-a", Image: PlainImage},
+		"location": {Meta: table.Meta{Name: "b"}, Type: "medium", Location: "moon", Image: PlainImage},
+		"image":    {Meta: table.Meta{Name: "b"}, Type: "medium", Location: "zone-a", Image: "none"},
+		"target":   {Meta: table.Meta{Name: "b"}, Target: -1, Type: "medium", Location: "zone-a", Image: PlainImage},
 	} {
 		if err := c.Update(func(tx *Tx) error { _, err := tx.CreateGroup(g); return err }); err == nil {
 			t.Errorf("%s: no error", name)

@@ -1,6 +1,10 @@
 package fakecloud
 
-import "time"
+import (
+	"time"
+
+	"nodestorm/fakecloud/table"
+)
 
 // Hetzner is what the Hetzner Cloud offers. IDs, sizes, locations and image names are those of its public
 // API (docs.hetzner.cloud: server types, images, locations, datacenters, load balancer types). Prices
@@ -140,7 +144,7 @@ func systemImages() []Image {
 	} {
 		for architecture, id := range map[string]int64{"x86": i.x86, "arm": i.arm} {
 			images = append(images, Image{
-				Meta: Meta{ID: id, Name: i.name, Created: i.since}, Type: "system", Description: i.text,
+				Meta: table.Meta{ID: id, Name: i.name, Created: i.since}, Type: "system", Description: i.text,
 				OSFlavor: i.flavor, OSVersion: i.version, Architecture: architecture, DiskGB: 5,
 			})
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/table"
 	"nodestorm/sim/history"
 )
 
@@ -29,7 +30,7 @@ const (
 
 // Instance is a machine of the cloud.
 type Instance struct {
-	Meta
+	table.Meta
 	Type     string // name of the server type
 	Location string
 	Image    int64 // zero after its image is gone
@@ -134,7 +135,7 @@ func (tx *Tx) Create(spec Spec) (*Instance, *Action, []*Action, error) {
 		return nil, nil, nil, err
 	}
 	i := Instance{
-		Meta:     Meta{ID: tx.nextID(), Name: spec.Name, Labels: spec.Labels, Created: tx.now},
+		Meta:     table.Meta{ID: tx.nextID(), Name: spec.Name, Labels: spec.Labels, Created: tx.now},
 		Type:     spec.Type.Name,
 		Location: spec.Location, Image: spec.Image.ID, UserData: spec.UserData, Spot: spec.Spot,
 		SSHKeys: spec.SSHKeys, PlacementGroup: spec.PlacementGroup, Networks: attachments,

@@ -5,11 +5,13 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+
+	"nodestorm/fakecloud/table"
 )
 
 // Network is a private network.
 type Network struct {
-	Meta
+	table.Meta
 	Range                 netip.Prefix
 	Subnets               []Subnet
 	Routes                []Route

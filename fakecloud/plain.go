@@ -1,5 +1,7 @@
 package fakecloud
 
+import "nodestorm/fakecloud/table"
+
 // PlainImage is the only image that Plain has.
 const PlainImage = "linux"
 
@@ -7,7 +9,7 @@ const PlainImage = "linux"
 // three zones of one region. Prices are made up: 10 a month for each processor.
 func Plain() *Catalogue {
 	c := &Catalogue{Currency: "EUR", Images: []Image{{
-		Meta: Meta{ID: 1, Name: PlainImage}, Type: "system", Description: "Linux", OSFlavor: "ubuntu", OSVersion: "24.04", Architecture: "x86",
+		Meta: table.Meta{ID: 1, Name: PlainImage}, Type: "system", Description: "Linux", OSFlavor: "ubuntu", OSVersion: "24.04", Architecture: "x86",
 		DiskGB: 5,
 	}}}
 	for k, zone := range []string{"zone-a", "zone-b", "zone-c"} {

@@ -3,11 +3,13 @@ package fakecloud
 import (
 	"net/netip"
 	"time"
+
+	"nodestorm/fakecloud/table"
 )
 
 // PlacementGroup spreads instances over hosts.
 type PlacementGroup struct {
-	Meta
+	table.Meta
 	Type string // "spread"
 }
 
@@ -17,7 +19,7 @@ const MaxSpread = 10
 
 // Firewall is a set of rules for instances.
 type Firewall struct {
-	Meta
+	table.Meta
 	Rules     []FirewallRule
 	Servers   []int64
 	Selectors []string // label selectors of further instances
@@ -32,13 +34,13 @@ type FirewallRule struct {
 
 // SSHKey is a public key.
 type SSHKey struct {
-	Meta
+	table.Meta
 	Fingerprint, PublicKey string
 }
 
 // Volume is a disk of its own.
 type Volume struct {
-	Meta
+	table.Meta
 	Size     int // GB
 	Location string
 	Server   int64   // zero: attached to none
@@ -47,7 +49,7 @@ type Volume struct {
 
 // PrimaryIP is an address that outlives or goes with its instance.
 type PrimaryIP struct {
-	Meta
+	table.Meta
 	Type         string // "ipv4" or "ipv6"
 	IP           netip.Addr
 	Location     string
@@ -59,7 +61,7 @@ type PrimaryIP struct {
 
 // FloatingIP is an address that moves between instances.
 type FloatingIP struct {
-	Meta
+	table.Meta
 	Type, Description string
 	IP                netip.Addr
 	HomeLocation      string
@@ -69,7 +71,7 @@ type FloatingIP struct {
 
 // Certificate is a TLS certificate for load balancers.
 type Certificate struct {
-	Meta
+	table.Meta
 	Type                string // "uploaded" or "managed"
 	PEM, Fingerprint    string
 	NotBefore, NotAfter time.Time
@@ -79,7 +81,7 @@ type Certificate struct {
 // Image is what an instance boots. System images have fixed IDs and cannot be changed; snapshots
 // and backups are the project's.
 type Image struct {
-	Meta
+	table.Meta
 	Type         string // "system", "snapshot", "backup" or "app"
 	Description  string
 	OSFlavor     string
@@ -95,7 +97,7 @@ type Image struct {
 
 // LoadBalancer spreads traffic over targets.
 type LoadBalancer struct {
-	Meta
+	table.Meta
 	Type, Location, Algorithm string
 	Public                    bool
 	IPv4, IPv6                netip.Addr

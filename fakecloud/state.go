@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"nodestorm/fakecloud/table"
 	"nodestorm/sim/strict"
 )
 
@@ -106,12 +107,12 @@ func (c *Cloud) restore(state []byte) error {
 }
 
 // load fills a table. Last is the highest ID that was given; zero means any.
-func load[T any](t *Table[T], kind string, all []*T, last int64) error {
+func load[T any](t *table.Table[T], kind string, all []*T, last int64) error {
 	for n, r := range all {
 		if r == nil {
 			return fmt.Errorf("%s number %d is empty", kind, n+1)
 		}
-		id := MetaOf(r).ID
+		id := table.MetaOf(r).ID
 		if id <= 0 || (last > 0 && id > last) {
 			return fmt.Errorf("%s number %d has ID %d: want 1 to %d", kind, n+1, id, last)
 		}

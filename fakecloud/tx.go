@@ -5,24 +5,25 @@ import (
 	"time"
 
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/table"
 )
 
 // Tx is the cloud as one call sees it and changes it.
 type Tx struct {
-	Instances       *Table[Instance]
-	Ended           *Table[Instance] // that are gone, and still listed
-	Groups          *Table[Group]
-	Actions         *Table[Action]
-	Images          *Table[Image]
-	Networks        *Table[Network]
-	PlacementGroups *Table[PlacementGroup]
-	Firewalls       *Table[Firewall]
-	SSHKeys         *Table[SSHKey]
-	Volumes         *Table[Volume]
-	LoadBalancers   *Table[LoadBalancer]
-	PrimaryIPs      *Table[PrimaryIP]
-	FloatingIPs     *Table[FloatingIP]
-	Certificates    *Table[Certificate]
+	Instances       *table.Table[Instance]
+	Ended           *table.Table[Instance] // that are gone, and still listed
+	Groups          *table.Table[Group]
+	Actions         *table.Table[Action]
+	Images          *table.Table[Image]
+	Networks        *table.Table[Network]
+	PlacementGroups *table.Table[PlacementGroup]
+	Firewalls       *table.Table[Firewall]
+	SSHKeys         *table.Table[SSHKey]
+	Volumes         *table.Table[Volume]
+	LoadBalancers   *table.Table[LoadBalancer]
+	PrimaryIPs      *table.Table[PrimaryIP]
+	FloatingIPs     *table.Table[FloatingIP]
+	Certificates    *table.Table[Certificate]
 
 	c        *Cloud
 	now      time.Time
@@ -49,22 +50,24 @@ func newTx(c *Cloud) *Tx {
 		c: c, now: c.cfg.Clock.Now(), id: 1000, actionID: 1000,
 		addresses: addresses{}, live: map[int64][]int64{}, hits: map[int64]pendingHit{}, struck: map[strike]bool{}, deleting: map[int64]State{},
 	}
-	tx.Instances = newTable[Instance](func() { changed(); tx.remember() })
-	tx.Instances.replaced = func(old, by *Instance) { tx.addresses.replace(placesOf(old), placesOf(by)) }
-	tx.Ended = newTable[Instance](changed)
-	tx.Groups = newTable[Group](changed)
-	tx.Actions = newTable[Action](func() {})
-	tx.Images = newTable[Image](changed)
-	tx.Networks = newTable[Network](changed)
-	tx.PlacementGroups = newTable[PlacementGroup](changed)
-	tx.Firewalls = newTable[Firewall](changed)
-	tx.SSHKeys = newTable[SSHKey](changed)
-	tx.Volumes = newTable[Volume](changed)
-	tx.LoadBalancers = newTable[LoadBalancer](changed)
-	tx.LoadBalancers.replaced = func(old, by *LoadBalancer) { tx.addresses.replace(placesOfBalancer(old), placesOfBalancer(by)) }
-	tx.PrimaryIPs = newTable[PrimaryIP](changed)
-	tx.FloatingIPs = newTable[FloatingIP](changed)
-	tx.Certificates = newTable[Certificate](changed)
+	tx.Instances = table.New(func() { changed(); tx.remember() }, func(old, by *Instance) {
+		tx.addresses.replace(placesOf(old), placesOf(by))
+	})
+	tx.Ended = table.New[Instance](changed, nil)
+	tx.Groups = table.New[Group](changed, nil)
+	tx.Actions = table.New[Action](func() {}, nil)
+	tx.Images = table.New[Image](changed, nil)
+	tx.Networks = table.New[Network](changed, nil)
+	tx.PlacementGroups = table.New[PlacementGroup](changed, nil)
+	tx.Firewalls = table.New[Firewall](changed, nil)
+	tx.SSHKeys = table.New[SSHKey](changed, nil)
+	tx.Volumes = table.New[Volume](changed, nil)
+	tx.LoadBalancers = table.New(changed, func(old, by *LoadBalancer) {
+		tx.addresses.replace(placesOfBalancer(old), placesOfBalancer(by))
+	})
+	tx.PrimaryIPs = table.New[PrimaryIP](changed, nil)
+	tx.FloatingIPs = table.New[FloatingIP](changed, nil)
+	tx.Certificates = table.New[Certificate](changed, nil)
 	return tx
 }
 
@@ -72,8 +75,8 @@ func newTx(c *Cloud) *Tx {
 func (tx *Tx) Now() time.Time { return tx.now }
 
 // NewMeta is the Meta of a resource that is created now.
-func (tx *Tx) NewMeta(name string, labels map[string]string) Meta {
-	return Meta{ID: tx.nextID(), Name: name, Labels: labels, Created: tx.now}
+func (tx *Tx) NewMeta(name string, labels map[string]string) table.Meta {
+	return table.Meta{ID: tx.nextID(), Name: name, Labels: labels, Created: tx.now}
 }
 
 func (tx *Tx) nextID() int64 {

@@ -14,6 +14,7 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/fakecloud/externalgrpc/protocol"
+	"nodestorm/fakecloud/table"
 )
 
 // large is a client of a cloud with 100 groups of 100 running instances.
@@ -27,7 +28,7 @@ func large(b *testing.B) protocol.CloudProviderClient {
 	b.Cleanup(cloud.Close)
 	err = cloud.Update(func(tx *fakecloud.Tx) error {
 		for n := range 100 {
-			g := fakecloud.Group{Meta: fakecloud.Meta{Name: fmt.Sprint("g", n)}, Max: 200, Target: 100, Type: "medium", Location: "zone-a",
+			g := fakecloud.Group{Meta: table.Meta{Name: fmt.Sprint("g", n)}, Max: 200, Target: 100, Type: "medium", Location: "zone-a",
 				Image: fakecloud.PlainImage}
 			if _, err := tx.CreateGroup(g); err != nil {
 				return err

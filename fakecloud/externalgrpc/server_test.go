@@ -25,6 +25,7 @@ import (
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/externalgrpc"
 	"nodestorm/fakecloud/externalgrpc/protocol"
+	"nodestorm/fakecloud/table"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/pki"
@@ -87,7 +88,7 @@ func serve(t *testing.T, cfg externalgrpc.Config, creds credentials.TransportCre
 	t.Cleanup(r.cloud.Close)
 	err = r.cloud.Update(func(tx *fakecloud.Tx) error {
 		_, err := tx.CreateGroup(fakecloud.Group{
-			Meta: fakecloud.Meta{Name: "a"}, Min: 1, Max: 5, Target: 2, Type: "medium", Location: "zone-a", Image: fakecloud.PlainImage,
+			Meta: table.Meta{Name: "a"}, Min: 1, Max: 5, Target: 2, Type: "medium", Location: "zone-a", Image: fakecloud.PlainImage,
 			NodeLabels: map[string]string{"pool": "a"}, Taints: []string{"x=y:NoSchedule"}, Options: map[string]string{"maxNodeProvisionTime": "3m"},
 		})
 		return err

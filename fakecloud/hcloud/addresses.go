@@ -8,10 +8,11 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/hcloud/rest"
+	"nodestorm/fakecloud/table"
 )
 
 var primaryIPs = func() rest.Owned[fakecloud.PrimaryIP] {
-	o := rest.NewOwned("primary_ips", "primary_ip", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.PrimaryIP] { return tx.PrimaryIPs },
+	o := rest.NewOwned("primary_ips", "primary_ip", func(tx *fakecloud.Tx) *table.Table[fakecloud.PrimaryIP] { return tx.PrimaryIPs },
 		primaryIPBody)
 	o.Filters = map[string]func(*fakecloud.PrimaryIP, string) bool{
 		"ip": func(p *fakecloud.PrimaryIP, ip string) bool {
@@ -206,7 +207,7 @@ func primaryIPBody(c *rest.Call, p *fakecloud.PrimaryIP) any {
 
 var floatingIPs = func() rest.Owned[fakecloud.FloatingIP] {
 	o := rest.NewOwned("floating_ips", "floating_ip",
-		func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.FloatingIP] { return tx.FloatingIPs }, floatingIPBody)
+		func(tx *fakecloud.Tx) *table.Table[fakecloud.FloatingIP] { return tx.FloatingIPs }, floatingIPBody)
 	o.Update = func(c *rest.Call, f *fakecloud.FloatingIP) error {
 		var change struct {
 			Description *string `json:"description"`

@@ -9,10 +9,11 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/hcloud/rest"
+	"nodestorm/fakecloud/table"
 )
 
 var firewalls = func() rest.Owned[fakecloud.Firewall] {
-	o := rest.NewOwned("firewalls", "firewall", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Firewall] { return tx.Firewalls },
+	o := rest.NewOwned("firewalls", "firewall", func(tx *fakecloud.Tx) *table.Table[fakecloud.Firewall] { return tx.Firewalls },
 		firewallBody)
 	o.Free = func(_ *rest.Call, f *fakecloud.Firewall) error {
 		if len(f.Servers)+len(f.Selectors) > 0 {

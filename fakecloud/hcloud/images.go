@@ -7,10 +7,11 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/hcloud/rest"
+	"nodestorm/fakecloud/table"
 )
 
 var images = func() rest.Owned[fakecloud.Image] {
-	o := rest.NewOwned("images", "image", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Image] { return tx.Images }, imageBody)
+	o := rest.NewOwned("images", "image", func(tx *fakecloud.Tx) *table.Table[fakecloud.Image] { return tx.Images }, imageBody)
 	o.Filters = map[string]func(*fakecloud.Image, string) bool{
 		"type":         func(i *fakecloud.Image, t string) bool { return i.Type == t },
 		"status":       func(_ *fakecloud.Image, status string) bool { return status == "available" },

@@ -9,11 +9,12 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/hcloud/rest"
+	"nodestorm/fakecloud/table"
 )
 
 var loadBalancers = func() rest.Owned[fakecloud.LoadBalancer] {
 	o := rest.NewOwned("load_balancers", "load_balancer",
-		func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.LoadBalancer] { return tx.LoadBalancers }, loadBalancerBody)
+		func(tx *fakecloud.Tx) *table.Table[fakecloud.LoadBalancer] { return tx.LoadBalancers }, loadBalancerBody)
 	o.Free = func(c *rest.Call, lb *fakecloud.LoadBalancer) error {
 		c.Tx.ReleaseIPs(lb.PrimaryIPv4ID, lb.PrimaryIPv6ID)
 		return nil

@@ -9,10 +9,11 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/hcloud/rest"
+	"nodestorm/fakecloud/table"
 )
 
 var networks = func() rest.Owned[fakecloud.Network] {
-	o := rest.NewOwned("networks", "network", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Network] { return tx.Networks }, networkBody)
+	o := rest.NewOwned("networks", "network", func(tx *fakecloud.Tx) *table.Table[fakecloud.Network] { return tx.Networks }, networkBody)
 	o.Update = func(c *rest.Call, n *fakecloud.Network) error {
 		var change schema.NetworkUpdateRequest
 		if err := c.Decode(&change); err != nil {
@@ -364,7 +365,7 @@ func networkMembers(c *rest.Call) (int, any, error) {
 	}
 	k := rest.Kind[schema.NetworkMember]{
 		Plural: "members",
-		Meta:   func(m *schema.NetworkMember) fakecloud.Meta { return fakecloud.Meta{ID: m.ID} },
+		Meta:   func(m *schema.NetworkMember) table.Meta { return table.Meta{ID: m.ID} },
 		Encode: func(_ *rest.Call, m *schema.NetworkMember) any { return m },
 		Filters: map[string]func(*schema.NetworkMember, string) bool{
 			"type":   func(m *schema.NetworkMember, t string) bool { return m.Type == t },

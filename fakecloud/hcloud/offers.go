@@ -9,10 +9,11 @@ import (
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/hcloud/rest"
+	"nodestorm/fakecloud/table"
 )
 
 // offer is a kind of which the catalogue has all.
-func offer[T any](plural, singular string, all func(*fakecloud.Catalogue) []T, meta func(*T) fakecloud.Meta, encode func(*rest.Call,
+func offer[T any](plural, singular string, all func(*fakecloud.Catalogue) []T, meta func(*T) table.Meta, encode func(*rest.Call,
 	*T) any) rest.Kind[T] {
 	return rest.Kind[T]{
 		Plural: plural, Singular: singular, Meta: meta, Encode: encode,
@@ -29,23 +30,23 @@ func offer[T any](plural, singular string, all func(*fakecloud.Catalogue) []T, m
 
 var (
 	serverTypes = offer("server_types", "server_type", func(c *fakecloud.Catalogue) []fakecloud.ServerType { return c.ServerTypes },
-		func(t *fakecloud.ServerType) fakecloud.Meta { return fakecloud.Meta{ID: t.ID, Name: t.Name} },
+		func(t *fakecloud.ServerType) table.Meta { return table.Meta{ID: t.ID, Name: t.Name} },
 		func(c *rest.Call, t *fakecloud.ServerType) any { return serverTypeBody(c, t) })
 	locations = offer("locations", "location", func(c *fakecloud.Catalogue) []fakecloud.Location { return c.Locations },
-		func(l *fakecloud.Location) fakecloud.Meta { return fakecloud.Meta{ID: l.ID, Name: l.Name} },
+		func(l *fakecloud.Location) table.Meta { return table.Meta{ID: l.ID, Name: l.Name} },
 		func(_ *rest.Call, l *fakecloud.Location) any { return location(l) })
 	datacenters = offer("datacenters", "datacenter", func(c *fakecloud.Catalogue) []fakecloud.Location { return c.Locations },
-		func(l *fakecloud.Location) fakecloud.Meta {
-			return fakecloud.Meta{ID: l.DatacenterID, Name: l.Datacenter}
+		func(l *fakecloud.Location) table.Meta {
+			return table.Meta{ID: l.DatacenterID, Name: l.Datacenter}
 		},
 		func(c *rest.Call, l *fakecloud.Location) any { return datacenterBody(c, l) })
 	loadBalancerTypes = offer("load_balancer_types", "load_balancer_type",
 		func(c *fakecloud.Catalogue) []fakecloud.LoadBalancerType { return c.LoadBalancerTypes },
-		func(t *fakecloud.LoadBalancerType) fakecloud.Meta { return fakecloud.Meta{ID: t.ID, Name: t.Name} },
+		func(t *fakecloud.LoadBalancerType) table.Meta { return table.Meta{ID: t.ID, Name: t.Name} },
 		func(c *rest.Call, t *fakecloud.LoadBalancerType) any { return loadBalancerTypeBody(c, t) })
 	isos = func() rest.Kind[fakecloud.ISO] {
 		k := offer("isos", "iso", func(c *fakecloud.Catalogue) []fakecloud.ISO { return c.ISOs },
-			func(i *fakecloud.ISO) fakecloud.Meta { return fakecloud.Meta{ID: i.ID, Name: i.Name} },
+			func(i *fakecloud.ISO) table.Meta { return table.Meta{ID: i.ID, Name: i.Name} },
 			func(_ *rest.Call, i *fakecloud.ISO) any { return isoBody(i) })
 		k.Filters = map[string]func(*fakecloud.ISO, string) bool{
 			"architecture": func(i *fakecloud.ISO, architecture string) bool { return i.Architecture == architecture },

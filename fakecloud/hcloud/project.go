@@ -15,11 +15,12 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/hcloud/rest"
+	"nodestorm/fakecloud/table"
 )
 
 var placementGroups = func() rest.Owned[fakecloud.PlacementGroup] {
 	o := rest.NewOwned("placement_groups", "placement_group",
-		func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.PlacementGroup] { return tx.PlacementGroups }, placementGroupBody)
+		func(tx *fakecloud.Tx) *table.Table[fakecloud.PlacementGroup] { return tx.PlacementGroups }, placementGroupBody)
 	o.Filters = map[string]func(*fakecloud.PlacementGroup, string) bool{
 		"type": func(g *fakecloud.PlacementGroup, t string) bool { return g.Type == t },
 	}
@@ -33,7 +34,7 @@ var placementGroups = func() rest.Owned[fakecloud.PlacementGroup] {
 }()
 
 var sshKeys = func() rest.Owned[fakecloud.SSHKey] {
-	o := rest.NewOwned("ssh_keys", "ssh_key", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.SSHKey] { return tx.SSHKeys }, sshKeyBody)
+	o := rest.NewOwned("ssh_keys", "ssh_key", func(tx *fakecloud.Tx) *table.Table[fakecloud.SSHKey] { return tx.SSHKeys }, sshKeyBody)
 	o.Filters = map[string]func(*fakecloud.SSHKey, string) bool{
 		"fingerprint": func(k *fakecloud.SSHKey, fingerprint string) bool { return k.Fingerprint == fingerprint },
 	}
@@ -42,7 +43,7 @@ var sshKeys = func() rest.Owned[fakecloud.SSHKey] {
 
 var certificates = func() rest.Owned[fakecloud.Certificate] {
 	o := rest.NewOwned("certificates", "certificate",
-		func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Certificate] { return tx.Certificates }, certificateBody)
+		func(tx *fakecloud.Tx) *table.Table[fakecloud.Certificate] { return tx.Certificates }, certificateBody)
 	o.Filters = map[string]func(*fakecloud.Certificate, string) bool{
 		"type": func(t *fakecloud.Certificate, kind string) bool { return t.Type == kind },
 	}

@@ -10,10 +10,11 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/hcloud/rest"
+	"nodestorm/fakecloud/table"
 )
 
 var servers = func() rest.Owned[fakecloud.Instance] {
-	o := rest.NewOwned("servers", "server", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Instance] { return tx.Instances }, serverBody)
+	o := rest.NewOwned("servers", "server", func(tx *fakecloud.Tx) *table.Table[fakecloud.Instance] { return tx.Instances }, serverBody)
 	o.Filters = map[string]func(*fakecloud.Instance, string) bool{
 		"status": func(i *fakecloud.Instance, status string) bool { return statusName(i.State) == status },
 	}

@@ -8,10 +8,11 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/hcloud/rest"
+	"nodestorm/fakecloud/table"
 )
 
 var volumes = func() rest.Owned[fakecloud.Volume] {
-	o := rest.NewOwned("volumes", "volume", func(tx *fakecloud.Tx) *fakecloud.Table[fakecloud.Volume] { return tx.Volumes }, volumeBody)
+	o := rest.NewOwned("volumes", "volume", func(tx *fakecloud.Tx) *table.Table[fakecloud.Volume] { return tx.Volumes }, volumeBody)
 	o.Filters = map[string]func(*fakecloud.Volume, string) bool{
 		"status": func(_ *fakecloud.Volume, status string) bool { return status == "available" },
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/table"
 )
 
 // hoursAMonth is what prices by the hour are multiplied with, see fakecloud.Price.Hourly.
@@ -29,7 +30,7 @@ func Catalogue() *fakecloud.Catalogue {
 	for k, architecture := range []string{"x86", "arm"} {
 		for j, name := range []string{Image, NextImage} {
 			c.Images = append(c.Images, fakecloud.Image{
-				Meta: fakecloud.Meta{ID: int64(10*k + j + 1), Name: name}, Type: "system", Description: "Linux", OSFlavor: "ubuntu", OSVersion: "24.04",
+				Meta: table.Meta{ID: int64(10*k + j + 1), Name: name}, Type: "system", Description: "Linux", OSFlavor: "ubuntu", OSVersion: "24.04",
 				Architecture: architecture, DiskGB: 5,
 			})
 		}

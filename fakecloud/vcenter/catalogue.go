@@ -1,6 +1,9 @@
 package vcenter
 
-import "nodestorm/fakecloud"
+import (
+	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/table"
+)
 
 // Catalogue is a small data centre of one's own: two clusters, three sizes of machines
 // without a price, one template.
@@ -11,7 +14,7 @@ func Catalogue() *fakecloud.Catalogue {
 			{ID: 2, Name: "zone-b", Description: "second cluster", NetworkZone: "region-1", DatacenterID: 2, Datacenter: "zone-b"},
 		},
 		Images: []fakecloud.Image{{
-			Meta: fakecloud.Meta{ID: 1, Name: Template}, Type: "system", Description: "Ubuntu 24.04",
+			Meta: table.Meta{ID: 1, Name: Template}, Type: "system", Description: "Ubuntu 24.04",
 			OSFlavor: "ubuntu", OSVersion: "24.04", Architecture: "x86", DiskGB: 20,
 		}},
 	}

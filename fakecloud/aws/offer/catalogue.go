@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/table"
 )
 
 // hoursAMonth is what prices by the hour are multiplied with, see fakecloud.Price.Hourly.
@@ -113,7 +114,7 @@ func images() (all []fakecloud.Image) {
 	for _, i := range Images() {
 		architecture := map[string]string{"x86_64": "x86", "arm64": "arm"}[i.Architecture]
 		all = append(all, fakecloud.Image{
-			Meta: fakecloud.Meta{ID: i.ID, Name: i.Name, Created: i.Created}, Type: "system", Description: "Amazon Linux 2023 for EKS",
+			Meta: table.Meta{ID: i.ID, Name: i.Name, Created: i.Created}, Type: "system", Description: "Amazon Linux 2023 for EKS",
 			OSFlavor: "amazon", OSVersion: "2023", Architecture: architecture, DiskGB: 20,
 		})
 	}

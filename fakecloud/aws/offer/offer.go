@@ -14,7 +14,7 @@ import (
 )
 
 //go:embed types.txt
-var table string
+var families string
 
 // Type is an instance type.
 type Type struct {
@@ -49,7 +49,7 @@ func (t *Type) Burstable() bool { return t.Name[0] == 't' }
 
 // Types are all instance types, in the order of the table. They are not to be changed.
 var Types = sync.OnceValue(func() []*Type {
-	all, err := parse(table)
+	all, err := parse(families)
 	if err != nil {
 		panic(fmt.Sprintf("offer: types.txt: %v", err)) // ours, and held by a test
 	}

@@ -11,12 +11,13 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/table"
 )
 
 var actionKind = Kind[fakecloud.Action]{
 	Plural: "actions", Singular: "action",
 	All:    func(c *Call) []*fakecloud.Action { return c.Tx.Actions.All() },
-	Meta:   func(a *fakecloud.Action) fakecloud.Meta { return fakecloud.Meta{ID: a.ID} },
+	Meta:   func(a *fakecloud.Action) table.Meta { return table.Meta{ID: a.ID} },
 	Encode: func(c *Call, a *fakecloud.Action) any { return c.Action(a) },
 	Filters: map[string]func(*fakecloud.Action, string) bool{
 		"status": func(a *fakecloud.Action, status string) bool { return a.Status == status },

@@ -10,6 +10,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/table"
 )
 
 // Pages, as docs.hetzner.cloud has them under "Pagination".
@@ -22,7 +23,7 @@ const (
 type Kind[T any] struct {
 	Plural, Singular string
 	All              func(*Call) []*T
-	Meta             func(*T) fakecloud.Meta
+	Meta             func(*T) table.Meta
 	Encode           func(*Call, *T) any
 	// filters are the queries in addition to name, label_selector, sort and pages. A resource has to pass one of the
 	// query's values.
@@ -178,7 +179,7 @@ func (c *Call) number(key string, otherwise int) (int, error) {
 // Owned is a kind of the project's own resources: they can be changed and deleted.
 type Owned[T any] struct {
 	Kind[T]
-	table func(*fakecloud.Tx) *fakecloud.Table[T]
+	table func(*fakecloud.Tx) *table.Table[T]
 	// noun is the resource in errors and in actions' references.
 	noun string
 	// update carries out what an update means beyond name and labels. Nil means nothing.
@@ -188,14 +189,14 @@ type Owned[T any] struct {
 }
 
 // NewOwned fills in what follows from the table.
-func NewOwned[T any](plural, singular string, table func(*fakecloud.Tx) *fakecloud.Table[T], encode func(*Call, *T) any) Owned[T] {
+func NewOwned[T any](plural, singular string, of func(*fakecloud.Tx) *table.Table[T], encode func(*Call, *T) any) Owned[T] {
 	return Owned[T]{
 		Kind: Kind[T]{
 			Plural: plural, Singular: singular, Encode: encode,
-			All:  func(c *Call) []*T { return table(c.Tx).All() },
-			Meta: func(r *T) fakecloud.Meta { return *fakecloud.MetaOf(r) },
+			All:  func(c *Call) []*T { return of(c.Tx).All() },
+			Meta: func(r *T) table.Meta { return *table.MetaOf(r) },
 		},
-		table: table, noun: singular,
+		table: of, noun: singular,
 	}
 }
 
@@ -238,7 +239,7 @@ func (o Owned[T]) Put(c *Call) (int, any, error) {
 		}
 	}
 	changed := *r
-	m := fakecloud.MetaOf(&changed)
+	m := table.MetaOf(&changed)
 	if change.Name != nil {
 		m.Name = *change.Name
 	}
@@ -295,15 +296,15 @@ func (o Owned[T]) checkName(c *Call, name string) error {
 }
 
 // NewMeta checks a new resource's name and labels, and returns its Meta; last, because it counts.
-func (o Owned[T]) NewMeta(c *Call, name string, labels *map[string]string) (fakecloud.Meta, error) {
+func (o Owned[T]) NewMeta(c *Call, name string, labels *map[string]string) (table.Meta, error) {
 	if err := o.checkName(c, name); err != nil {
-		return fakecloud.Meta{}, err
+		return table.Meta{}, err
 	}
 	if labels == nil {
 		return c.Tx.NewMeta(name, nil), nil
 	}
 	if err := CheckLabels(*labels); err != nil {
-		return fakecloud.Meta{}, fakecloud.Invalid("labels", "%v", err)
+		return table.Meta{}, fakecloud.Invalid("labels", "%v", err)
 	}
 	return c.Tx.NewMeta(name, *labels), nil
 }
@@ -322,7 +323,7 @@ func (o Owned[T]) Protect(c *Call) (int, any, error) {
 	}
 	if change.Delete != nil {
 		changed := *r
-		fakecloud.MetaOf(&changed).Protected = *change.Delete
+		table.MetaOf(&changed).Protected = *change.Delete
 		o.table(c.Tx).Put(changed)
 	}
 	return c.Started("change_protection", o.Ref(c))

@@ -10,6 +10,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/externalgrpc"
+	"nodestorm/fakecloud/table"
 	"nodestorm/harness/cloud/live"
 	"nodestorm/sim/machine/cloudinit"
 	"nodestorm/sim/oneline"
@@ -132,7 +133,7 @@ func createGroups(tx *fakecloud.Tx, all []firstGroup) error {
 			continue
 		}
 		if _, err := tx.CreateGroup(Group(fakecloud.Group{
-			Meta: fakecloud.Meta{Name: g.Name}, Min: g.Min, Max: g.Max, Target: g.Target, Type: g.Type, Location: g.Zone,
+			Meta: table.Meta{Name: g.Name}, Min: g.Min, Max: g.Max, Target: g.Target, Type: g.Type, Location: g.Zone,
 			NodeLabels: g.Labels, Taints: g.Taints, Options: g.Options,
 		})); err != nil {
 			return fmt.Errorf("--groups: %w", err)

@@ -9,6 +9,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/externalgrpc"
+	"nodestorm/fakecloud/table"
 	"nodestorm/harness/cloud"
 	"nodestorm/harness/cloud/live"
 	"nodestorm/harness/cloud/machines"
@@ -56,7 +57,7 @@ func (c *Cloud) Group(_ context.Context, _ *scene.Scene, g scene.Group) error {
 		return err
 	}
 	return c.CreateGroup(fakecloud.Group{
-		Meta: fakecloud.Meta{Name: g.Name}, Min: g.Min, Max: g.Max, Target: g.Min, Type: g.Type, Location: g.Zone,
+		Meta: table.Meta{Name: g.Name}, Min: g.Min, Max: g.Max, Target: g.Min, Type: g.Type, Location: g.Zone,
 		NodeLabels: marks, Taints: g.Taints, Options: g.Options,
 	})
 }

@@ -1,4 +1,5 @@
-package fakecloud
+// Package table has tables of resources: what is in them is never changed in place, so that it can be read without a lock.
+package table
 
 import (
 	"slices"
@@ -18,24 +19,26 @@ type Meta struct {
 	Protected bool
 }
 
-func (m *Meta) meta() *Meta { return m }
+// About is itself: what embeds it has one.
+func (m *Meta) About() *Meta { return m }
 
 // MetaOf is the Meta of a resource, which has one. It may be changed where the resource may.
-func MetaOf[T any](r *T) *Meta { return any(r).(interface{ meta() *Meta }).meta() }
+func MetaOf[T any](r *T) *Meta { return any(r).(interface{ About() *Meta }).About() }
 
 // Table holds the resources of one kind. What is in it is never changed: Put replaces it. So
 // what Get and All return may be kept and read without any lock.
 type Table[T any] struct {
-	changed func()
-	// replaced is called before a resource takes another's place: nil stands for none. It may be nil itself.
+	changed  func()
 	replaced func(old, by *T)
 	byID     map[int64]*T
 	ids      []int64            // ascending
 	byName   map[string][]int64 // ascending
 }
 
-func newTable[T any](changed func()) *Table[T] {
-	return &Table[T]{changed: changed, byID: map[int64]*T{}, byName: map[string][]int64{}}
+// New returns an empty one. Changed is called after each change. Replaced, unless it is nil, is called before a resource takes
+// another's place: nil stands for none.
+func New[T any](changed func(), replaced func(old, by *T)) *Table[T] {
+	return &Table[T]{changed: changed, replaced: replaced, byID: map[int64]*T{}, byName: map[string][]int64{}}
 }
 
 // Get returns the resource with that ID, or nil.
