@@ -7,6 +7,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/listing"
 	"nodestorm/fakecloud/aws/offer"
 )
 
@@ -14,9 +15,9 @@ import (
 type (
 	imagesRequest struct {
 		DryRun            bool
-		Filters           []filter `wire:"filter"`
-		ImageIDs          []string `wire:"imageId"`
-		Owners            []string `wire:"owner"`
+		Filters           []listing.Filter `wire:"filter"`
+		ImageIDs          []string         `wire:"imageId"`
+		Owners            []string         `wire:"owner"`
 		ExecutableBy      []string
 		IncludeDeprecated bool
 		IncludeDisabled   bool
@@ -46,7 +47,7 @@ type (
 		PlatformDetails    string
 		ENASupport         bool                 `wire:"enaSupport"`
 		BlockDevices       []blockDeviceMapping `wire:"blockDeviceMapping"`
-		Tags               []tag                `wire:"tagSet"`
+		Tags               []listing.Tag        `wire:"tagSet"`
 		id                 int64
 		labels             map[string]string
 	}
@@ -68,20 +69,20 @@ const amazon = "602401143452"
 // deprecatedAfter is when AWS deprecates its public images ("Deprecate an Amazon EC2 AMI": two years from their creation).
 const deprecatedAfter = 2 * 365 * 24 * time.Hour
 
-var ofImages = kind[image]{
-	tags: func(i *image) map[string]string { return i.labels },
-	by: map[string]func(*image) []string{
-		"image-id":            one(func(i *image) string { return i.ImageID }),
-		"name":                one(func(i *image) string { return i.Name }),
-		"state":               one(func(i *image) string { return i.ImageState }),
-		"architecture":        one(func(i *image) string { return i.Architecture }),
-		"owner-id":            one(func(i *image) string { return i.ImageOwnerID }),
-		"owner-alias":         one(func(i *image) string { return i.ImageOwnerAlias }),
-		"image-type":          one(func(i *image) string { return i.ImageType }),
-		"is-public":           one(func(i *image) string { return fmt.Sprint(i.IsPublic) }),
-		"root-device-type":    one(func(i *image) string { return i.RootDeviceType }),
-		"virtualization-type": one(func(i *image) string { return i.VirtualizationType }),
-		"hypervisor":          one(func(i *image) string { return i.Hypervisor }),
+var ofImages = listing.Kind[image]{
+	Tags: func(i *image) map[string]string { return i.labels },
+	By: map[string]func(*image) []string{
+		"image-id":            listing.One(func(i *image) string { return i.ImageID }),
+		"name":                listing.One(func(i *image) string { return i.Name }),
+		"state":               listing.One(func(i *image) string { return i.ImageState }),
+		"architecture":        listing.One(func(i *image) string { return i.Architecture }),
+		"owner-id":            listing.One(func(i *image) string { return i.ImageOwnerID }),
+		"owner-alias":         listing.One(func(i *image) string { return i.ImageOwnerAlias }),
+		"image-type":          listing.One(func(i *image) string { return i.ImageType }),
+		"is-public":           listing.One(func(i *image) string { return fmt.Sprint(i.IsPublic) }),
+		"root-device-type":    listing.One(func(i *image) string { return i.RootDeviceType }),
+		"virtualization-type": listing.One(func(i *image) string { return i.VirtualizationType }),
+		"hypervisor":          listing.One(func(i *image) string { return i.Hypervisor }),
 	},
 }
 
@@ -93,7 +94,8 @@ func (s *Service) images(tx *fakecloud.Tx) (all []*image) {
 			ImageID: offer.AMI(name), ImageState: "available", ImageOwnerID: s.Account, Architecture: architecture(i.Architecture == "arm"),
 			ImageType: "machine", Name: name, Description: i.Description, CreationDate: stamp(i.Created),
 			RootDeviceType: "ebs", RootDeviceName: "/dev/xvda",
-			VirtualizationType: "hvm", Hypervisor: "xen", PlatformDetails: linux, ENASupport: true, Tags: tags(i.Labels), labels: i.Labels, id: i.ID,
+			VirtualizationType: "hvm", Hypervisor: "xen", PlatformDetails: linux, ENASupport: true, Tags: listing.Tags(i.Labels), labels: i.Labels,
+			id:           i.ID,
 			BlockDevices: []blockDeviceMapping{{"/dev/xvda", &ebsDevice{true, int64(i.DiskGB), "gp3", false}}},
 		}
 		if i.Type == "system" {
@@ -126,7 +128,7 @@ func (s *Service) describeImages(c *api.Call, in *imagesRequest) (*imagesAnswer,
 			return nil, malformed("AMIID", id)
 		}
 	}
-	all, err := chosen(s.images(c.Tx), in.ImageIDs, func(i *image) string { return i.ImageID }, func(id string) error {
+	all, err := listing.Chosen(s.images(c.Tx), in.ImageIDs, func(i *image) string { return i.ImageID }, func(id string) error {
 		return missing("AMIID", "image id", "["+id+"]")
 	})
 	if err != nil {
@@ -144,10 +146,10 @@ func (s *Service) describeImages(c *api.Call, in *imagesRequest) (*imagesAnswer,
 	if len(in.Owners) > 0 {
 		all = owned
 	}
-	if all, err = ofImages.filtered(c, all, in.Filters); err != nil {
+	if all, err = ofImages.Filtered(c, all, in.Filters); err != nil {
 		return nil, err
 	}
-	some, next, err := page(all, in.MaxResults, in.NextToken, 1000)
+	some, next, err := listing.Page(all, in.MaxResults, in.NextToken, 1000)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/listing"
 	"nodestorm/fakecloud/aws/wire"
 )
 
@@ -40,7 +41,7 @@ type (
 		InstanceLifecycle   string
 		SpotRequestID       string `wire:"spotInstanceRequestId"`
 		ClientToken         string
-		Tags                []tag `wire:"tagSet"`
+		Tags                []listing.Tag `wire:"tagSet"`
 		Hypervisor          string
 		NetworkInterfaces   []networkInterface `wire:"networkInterfaceSet"`
 		IAMInstanceProfile  *profileOf         `wire:"iamInstanceProfile"`
@@ -159,7 +160,7 @@ func (s *Service) describe(tx *fakecloud.Tx, i *fakecloud.Instance, names map[st
 	}
 	is := instance{
 		InstanceID: i.Name, State: states[i.State], InstanceType: i.Type, LaunchTime: i.Created, Architecture: "x86_64", RootDeviceType: "ebs",
-		RootDeviceName: "/dev/xvda", VirtualizationType: "hvm", SpotRequestID: m.spotRequest, ClientToken: m.token, Tags: tags(i.Labels),
+		RootDeviceName: "/dev/xvda", VirtualizationType: "hvm", SpotRequestID: m.spotRequest, ClientToken: m.token, Tags: listing.Tags(i.Labels),
 		Hypervisor: "xen", EBSOptimized: true, ENASupport: true, PlatformDetails: linux, Monitoring: monitoring{"disabled"},
 		Placement: placementOf{
 			AvailabilityZone: i.Location, AvailabilityZoneID: s.zoneID(i.Location), Tenancy: "default", GroupID: m.placement.GroupID,
@@ -243,9 +244,9 @@ func (s *Service) describeNetwork(is *instance, i *fakecloud.Instance, m *machin
 type (
 	instancesRequest struct {
 		DryRun      bool
-		Filters     []filter `wire:"filter"`
-		InstanceIDs []string `wire:"instanceId,max=1000"`
-		MaxResults  *int64   `wire:",min=5,max=1000"`
+		Filters     []listing.Filter `wire:"filter"`
+		InstanceIDs []string         `wire:"instanceId,max=1000"`
+		MaxResults  *int64           `wire:",min=5,max=1000"`
 		NextToken   string
 	}
 	instancesAnswer struct {
@@ -268,13 +269,13 @@ func (s *Service) listed(c *api.Call, ids []string) ([]*fakecloud.Instance, erro
 		}
 	}
 	all := fakecloud.CutShort(c.Tx, c.Tx.ListInstances(c.Match), c.Match)
-	return chosen(all, ids, func(i *fakecloud.Instance) string { return i.Name }, func(id string) error {
+	return listing.Chosen(all, ids, func(i *fakecloud.Instance) string { return i.Name }, func(id string) error {
 		return wire.Errorf("InvalidInstanceID.NotFound", "The instance ID '%s' does not exist", id)
 	})
 }
 
 // ofInstances is what instances can be filtered by.
-func (s *Service) ofInstances(tx *fakecloud.Tx) kind[fakecloud.Instance] {
+func (s *Service) ofInstances(tx *fakecloud.Tx) listing.Kind[fakecloud.Instance] {
 	of := func(f func(*machine) string) func(*fakecloud.Instance) []string {
 		return func(i *fakecloud.Instance) []string {
 			if m := s.machines[i.ID]; m != nil {
@@ -283,18 +284,18 @@ func (s *Service) ofInstances(tx *fakecloud.Tx) kind[fakecloud.Instance] {
 			return nil
 		}
 	}
-	return kind[fakecloud.Instance]{
-		tags: func(i *fakecloud.Instance) map[string]string { return i.Labels },
-		by: map[string]func(*fakecloud.Instance) []string{
-			"instance-id":          one(func(i *fakecloud.Instance) string { return i.Name }),
-			"instance-state-name":  one(func(i *fakecloud.Instance) string { return states[i.State].Name }),
-			"instance-state-code":  one(func(i *fakecloud.Instance) string { return fmt.Sprint(states[i.State].Code) }),
-			"instance-type":        one(func(i *fakecloud.Instance) string { return i.Type }),
-			"availability-zone":    one(func(i *fakecloud.Instance) string { return i.Location }),
-			"availability-zone-id": one(func(i *fakecloud.Instance) string { return s.zoneID(i.Location) }),
-			"private-ip-address":   one(func(i *fakecloud.Instance) string { return PrivateIP(i).String() }),
-			"private-dns-name":     one(func(i *fakecloud.Instance) string { return PrivateDNSName(s.Region, PrivateIP(i)) }),
-			"image-id": one(func(i *fakecloud.Instance) string {
+	return listing.Kind[fakecloud.Instance]{
+		Tags: func(i *fakecloud.Instance) map[string]string { return i.Labels },
+		By: map[string]func(*fakecloud.Instance) []string{
+			"instance-id":          listing.One(func(i *fakecloud.Instance) string { return i.Name }),
+			"instance-state-name":  listing.One(func(i *fakecloud.Instance) string { return states[i.State].Name }),
+			"instance-state-code":  listing.One(func(i *fakecloud.Instance) string { return fmt.Sprint(states[i.State].Code) }),
+			"instance-type":        listing.One(func(i *fakecloud.Instance) string { return i.Type }),
+			"availability-zone":    listing.One(func(i *fakecloud.Instance) string { return i.Location }),
+			"availability-zone-id": listing.One(func(i *fakecloud.Instance) string { return s.zoneID(i.Location) }),
+			"private-ip-address":   listing.One(func(i *fakecloud.Instance) string { return PrivateIP(i).String() }),
+			"private-dns-name":     listing.One(func(i *fakecloud.Instance) string { return PrivateDNSName(s.Region, PrivateIP(i)) }),
+			"image-id": listing.One(func(i *fakecloud.Instance) string {
 				if image := tx.Images.Get(i.Image); image != nil {
 					return s.imageID(image)
 				}
@@ -327,17 +328,17 @@ func (s *Service) describeInstances(c *api.Call, in *instancesRequest) (*instanc
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	if err := noPage(in.MaxResults, in.InstanceIDs, "instancesSet"); err != nil {
+	if err := listing.NoPage(in.MaxResults, in.InstanceIDs, "instancesSet"); err != nil {
 		return nil, err
 	}
 	all, err := s.listed(c, in.InstanceIDs)
 	if err == nil {
-		all, err = s.ofInstances(c.Tx).filtered(c, all, in.Filters)
+		all, err = s.ofInstances(c.Tx).Filtered(c, all, in.Filters)
 	}
 	if err != nil {
 		return nil, err
 	}
-	some, next, err := page(all, in.MaxResults, in.NextToken, 1000)
+	some, next, err := listing.Page(all, in.MaxResults, in.NextToken, 1000)
 	if err != nil {
 		return nil, err
 	}

@@ -5,15 +5,16 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/listing"
 )
 
 // What is said of subnets.
 type (
 	subnetsRequest struct {
 		DryRun     bool
-		Filters    []filter `wire:"filter"`
-		SubnetIDs  []string `wire:"subnetId"`
-		MaxResults *int64   `wire:",min=5,max=1000"`
+		Filters    []listing.Filter `wire:"filter"`
+		SubnetIDs  []string         `wire:"subnetId"`
+		MaxResults *int64           `wire:",min=5,max=1000"`
 		NextToken  string
 	}
 	subnetsAnswer struct {
@@ -29,25 +30,25 @@ type (
 		CIDRBlock               string `wire:"cidrBlock"`
 		AvailableIPAddressCount int64  `wire:"availableIpAddressCount"`
 		AvailabilityZone        string
-		AvailabilityZoneID      string `wire:"availabilityZoneId"`
-		DefaultForAZ            bool   `wire:"defaultForAz"`
-		MapPublicIPOnLaunch     bool   `wire:"mapPublicIpOnLaunch"`
-		Tags                    []tag  `wire:"tagSet"`
+		AvailabilityZoneID      string        `wire:"availabilityZoneId"`
+		DefaultForAZ            bool          `wire:"defaultForAz"`
+		MapPublicIPOnLaunch     bool          `wire:"mapPublicIpOnLaunch"`
+		Tags                    []listing.Tag `wire:"tagSet"`
 		labels                  map[string]string
 	}
 )
 
-var ofSubnets = kind[subnet]{
-	tags: func(s *subnet) map[string]string { return s.labels },
-	by: map[string]func(*subnet) []string{
-		"subnet-id":                  one(func(s *subnet) string { return s.SubnetID }),
-		"vpc-id":                     one(func(s *subnet) string { return s.VPCID }),
-		"availability-zone":          one(func(s *subnet) string { return s.AvailabilityZone }),
-		"availability-zone-id":       one(func(s *subnet) string { return s.AvailabilityZoneID }),
-		"state":                      one(func(s *subnet) string { return s.State }),
-		"cidr-block":                 one(func(s *subnet) string { return s.CIDRBlock }),
-		"owner-id":                   one(func(s *subnet) string { return s.OwnerID }),
-		"available-ip-address-count": one(func(s *subnet) string { return strconv.FormatInt(s.AvailableIPAddressCount, 10) }),
+var ofSubnets = listing.Kind[subnet]{
+	Tags: func(s *subnet) map[string]string { return s.labels },
+	By: map[string]func(*subnet) []string{
+		"subnet-id":                  listing.One(func(s *subnet) string { return s.SubnetID }),
+		"vpc-id":                     listing.One(func(s *subnet) string { return s.VPCID }),
+		"availability-zone":          listing.One(func(s *subnet) string { return s.AvailabilityZone }),
+		"availability-zone-id":       listing.One(func(s *subnet) string { return s.AvailabilityZoneID }),
+		"state":                      listing.One(func(s *subnet) string { return s.State }),
+		"cidr-block":                 listing.One(func(s *subnet) string { return s.CIDRBlock }),
+		"owner-id":                   listing.One(func(s *subnet) string { return s.OwnerID }),
+		"available-ip-address-count": listing.One(func(s *subnet) string { return strconv.FormatInt(s.AvailableIPAddressCount, 10) }),
 	},
 }
 
@@ -59,7 +60,7 @@ func (s *Service) subnets(tx *fakecloud.Tx) (all []*subnet) {
 			all = append(all, &subnet{
 				SubnetID: of.Name, SubnetARN: "arn:aws:ec2:" + s.Region + ":" + s.Account + ":subnet/" + of.Name, State: "available",
 				OwnerID: s.Account, VPCID: n.Name, CIDRBlock: of.Range.String(), AvailableIPAddressCount: int64(free[of.Range]),
-				AvailabilityZone: of.Zone, AvailabilityZoneID: s.zoneID(of.Zone), Tags: tags(of.Labels), labels: of.Labels,
+				AvailabilityZone: of.Zone, AvailabilityZoneID: s.zoneID(of.Zone), Tags: listing.Tags(of.Labels), labels: of.Labels,
 			})
 		}
 	}
@@ -82,19 +83,19 @@ func (s *Service) describeSubnets(c *api.Call, in *subnetsRequest) (*subnetsAnsw
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	if err := noPage(in.MaxResults, in.SubnetIDs, "subnetIds"); err != nil {
+	if err := listing.NoPage(in.MaxResults, in.SubnetIDs, "subnetIds"); err != nil {
 		return nil, err
 	}
-	all, err := chosen(s.subnets(c.Tx), in.SubnetIDs, func(s *subnet) string { return s.SubnetID }, func(id string) error {
+	all, err := listing.Chosen(s.subnets(c.Tx), in.SubnetIDs, func(s *subnet) string { return s.SubnetID }, func(id string) error {
 		return missing("SubnetID", "subnet ID", id)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if all, err = ofSubnets.filtered(c, all, in.Filters); err != nil {
+	if all, err = ofSubnets.Filtered(c, all, in.Filters); err != nil {
 		return nil, err
 	}
-	some, next, err := page(all, in.MaxResults, in.NextToken, 1000)
+	some, next, err := listing.Page(all, in.MaxResults, in.NextToken, 1000)
 	if err != nil {
 		return nil, err
 	}
@@ -105,37 +106,14 @@ func (s *Service) describeSubnets(c *api.Call, in *subnetsRequest) (*subnetsAnsw
 	return out, nil
 }
 
-// chosen are the resources with IDs that are named, in the order of all; without names, all.
-func chosen[T any](all []*T, ids []string, id func(*T) string, missing func(string) error) (some []*T, err error) {
-	if len(ids) == 0 {
-		return all, nil
-	}
-	wanted := map[string]bool{}
-	for _, name := range ids {
-		wanted[name] = true
-	}
-	for _, r := range all {
-		if wanted[id(r)] {
-			some = append(some, r)
-			delete(wanted, id(r))
-		}
-	}
-	for _, name := range ids {
-		if wanted[name] {
-			return nil, missing(name)
-		}
-	}
-	return some, nil
-}
-
 // What is said of security groups.
 type (
 	groupsRequest struct {
 		DryRun     bool
-		Filters    []filter `wire:"filter"`
-		GroupIDs   []string `wire:"groupId"`
-		GroupNames []string `wire:"groupName"`
-		MaxResults *int64   `wire:",min=5,max=1000"`
+		Filters    []listing.Filter `wire:"filter"`
+		GroupIDs   []string         `wire:"groupId"`
+		GroupNames []string         `wire:"groupName"`
+		MaxResults *int64           `wire:",min=5,max=1000"`
 		NextToken  string
 	}
 	groupsAnswer struct {
@@ -147,20 +125,20 @@ type (
 		GroupID          string `wire:"groupId"`
 		GroupName        string
 		GroupDescription string
-		VPCID            string `wire:"vpcId"`
-		Tags             []tag  `wire:"tagSet"`
+		VPCID            string        `wire:"vpcId"`
+		Tags             []listing.Tag `wire:"tagSet"`
 		labels           map[string]string
 	}
 )
 
-var ofGroups = kind[group]{
-	tags: func(g *group) map[string]string { return g.labels },
-	by: map[string]func(*group) []string{
-		"group-id":    one(func(g *group) string { return g.GroupID }),
-		"group-name":  one(func(g *group) string { return g.GroupName }),
-		"description": one(func(g *group) string { return g.GroupDescription }),
-		"vpc-id":      one(func(g *group) string { return g.VPCID }),
-		"owner-id":    one(func(g *group) string { return g.OwnerID }),
+var ofGroups = listing.Kind[group]{
+	Tags: func(g *group) map[string]string { return g.labels },
+	By: map[string]func(*group) []string{
+		"group-id":    listing.One(func(g *group) string { return g.GroupID }),
+		"group-name":  listing.One(func(g *group) string { return g.GroupName }),
+		"description": listing.One(func(g *group) string { return g.GroupDescription }),
+		"vpc-id":      listing.One(func(g *group) string { return g.VPCID }),
+		"owner-id":    listing.One(func(g *group) string { return g.OwnerID }),
 	},
 }
 
@@ -173,7 +151,7 @@ func (s *Service) groups(tx *fakecloud.Tx) (all []*group) {
 	for _, f := range tx.Firewalls.All() {
 		all = append(all, &group{
 			OwnerID: s.Account, GroupID: f.Name, GroupName: f.Labels["Name"], GroupDescription: "nodes of " + s.Cluster, VPCID: vpc,
-			Tags: tags(f.Labels), labels: f.Labels,
+			Tags: listing.Tags(f.Labels), labels: f.Labels,
 		})
 	}
 	return all
@@ -183,25 +161,25 @@ func (s *Service) describeGroups(c *api.Call, in *groupsRequest) (*groupsAnswer,
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	if err := noPage(in.MaxResults, in.GroupIDs, "groupIds"); err != nil {
+	if err := listing.NoPage(in.MaxResults, in.GroupIDs, "groupIds"); err != nil {
 		return nil, err
 	}
-	all, err := chosen(s.groups(c.Tx), in.GroupIDs, func(g *group) string { return g.GroupID }, func(id string) error {
+	all, err := listing.Chosen(s.groups(c.Tx), in.GroupIDs, func(g *group) string { return g.GroupID }, func(id string) error {
 		return missing("Group", "security group", id)
 	})
 	if err != nil {
 		return nil, err
 	}
-	all, err = chosen(all, in.GroupNames, func(g *group) string { return g.GroupName }, func(name string) error {
+	all, err = listing.Chosen(all, in.GroupNames, func(g *group) string { return g.GroupName }, func(name string) error {
 		return missing("Group", "security group", name)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if all, err = ofGroups.filtered(c, all, in.Filters); err != nil {
+	if all, err = ofGroups.Filtered(c, all, in.Filters); err != nil {
 		return nil, err
 	}
-	some, next, err := page(all, in.MaxResults, in.NextToken, 1000)
+	some, next, err := listing.Page(all, in.MaxResults, in.NextToken, 1000)
 	if err != nil {
 		return nil, err
 	}
@@ -217,9 +195,9 @@ type (
 	zonesRequest struct {
 		DryRun               bool
 		AllAvailabilityZones bool
-		Filters              []filter `wire:"filter"`
-		ZoneNames            []string `wire:"zoneName"`
-		ZoneIDs              []string `wire:"zoneId"`
+		Filters              []listing.Filter `wire:"filter"`
+		ZoneNames            []string         `wire:"zoneName"`
+		ZoneIDs              []string         `wire:"zoneId"`
 	}
 	zonesAnswer struct {
 		Zones []zone `wire:"availabilityZoneInfo"`
@@ -236,12 +214,12 @@ type (
 	}
 )
 
-var ofZones = kind[zone]{by: map[string]func(*zone) []string{
-	"zone-name":   one(func(z *zone) string { return z.ZoneName }),
-	"zone-id":     one(func(z *zone) string { return z.ZoneID }),
-	"zone-type":   one(func(z *zone) string { return z.ZoneType }),
-	"region-name": one(func(z *zone) string { return z.RegionName }),
-	"state":       one(func(z *zone) string { return z.ZoneState }),
+var ofZones = listing.Kind[zone]{By: map[string]func(*zone) []string{
+	"zone-name":   listing.One(func(z *zone) string { return z.ZoneName }),
+	"zone-id":     listing.One(func(z *zone) string { return z.ZoneID }),
+	"zone-type":   listing.One(func(z *zone) string { return z.ZoneType }),
+	"region-name": listing.One(func(z *zone) string { return z.RegionName }),
+	"state":       listing.One(func(z *zone) string { return z.ZoneState }),
 }}
 
 func (s *Service) describeZones(c *api.Call, in *zonesRequest) (*zonesAnswer, error) {
@@ -253,12 +231,12 @@ func (s *Service) describeZones(c *api.Call, in *zonesRequest) (*zonesAnswer, er
 		all = append(all, &zone{l.Name, "available", s.Region, l.Datacenter, s.Region, s.Region, "opt-in-not-required", "availability-zone"})
 	}
 	unknown := func(name string) error { return missing("Zone", "zone", name) }
-	all, err := chosen(all, in.ZoneNames, func(z *zone) string { return z.ZoneName }, unknown)
+	all, err := listing.Chosen(all, in.ZoneNames, func(z *zone) string { return z.ZoneName }, unknown)
 	if err == nil {
-		all, err = chosen(all, in.ZoneIDs, func(z *zone) string { return z.ZoneID }, unknown)
+		all, err = listing.Chosen(all, in.ZoneIDs, func(z *zone) string { return z.ZoneID }, unknown)
 	}
 	if err == nil {
-		all, err = ofZones.filtered(c, all, in.Filters)
+		all, err = ofZones.Filtered(c, all, in.Filters)
 	}
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/listing"
 	"nodestorm/fakecloud/aws/wire"
 )
 
@@ -11,9 +12,9 @@ import (
 type (
 	reservationsRequest struct {
 		DryRun         bool
-		Filters        []filter `wire:"filter"`
-		ReservationIDs []string `wire:"capacityReservationId"`
-		MaxResults     *int64   `wire:",min=1,max=1000"`
+		Filters        []listing.Filter `wire:"filter"`
+		ReservationIDs []string         `wire:"capacityReservationId"`
+		MaxResults     *int64           `wire:",min=1,max=1000"`
 		NextToken      string
 	}
 	reservationsAnswer struct {
@@ -31,19 +32,19 @@ type (
 		TotalInstanceCount     int64
 		AvailableInstanceCount int64
 		CreateDate             time.Time
-		Tags                   []tag `wire:"tagSet"`
+		Tags                   []listing.Tag `wire:"tagSet"`
 		labels                 map[string]string
 	}
 )
 
-var ofReservations = kind[capacityReservation]{
-	tags: func(r *capacityReservation) map[string]string { return r.labels },
-	by: map[string]func(*capacityReservation) []string{
-		"state":                   one(func(r *capacityReservation) string { return r.State }),
-		"owner-id":                one(func(r *capacityReservation) string { return r.OwnerID }),
-		"instance-type":           one(func(r *capacityReservation) string { return r.InstanceType }),
-		"availability-zone":       one(func(r *capacityReservation) string { return r.AvailabilityZone }),
-		"instance-match-criteria": one(func(r *capacityReservation) string { return r.InstanceMatchCriteria }),
+var ofReservations = listing.Kind[capacityReservation]{
+	Tags: func(r *capacityReservation) map[string]string { return r.labels },
+	By: map[string]func(*capacityReservation) []string{
+		"state":                   listing.One(func(r *capacityReservation) string { return r.State }),
+		"owner-id":                listing.One(func(r *capacityReservation) string { return r.OwnerID }),
+		"instance-type":           listing.One(func(r *capacityReservation) string { return r.InstanceType }),
+		"availability-zone":       listing.One(func(r *capacityReservation) string { return r.AvailabilityZone }),
+		"instance-match-criteria": listing.One(func(r *capacityReservation) string { return r.InstanceMatchCriteria }),
 	},
 }
 
@@ -51,14 +52,14 @@ func (s *Service) describeReservations(c *api.Call, in *reservationsRequest) (*r
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	if err := noPage(in.MaxResults, in.ReservationIDs, "capacityReservationIds"); err != nil {
+	if err := listing.NoPage(in.MaxResults, in.ReservationIDs, "capacityReservationIds"); err != nil {
 		return nil, err
 	}
 	var all []*capacityReservation
 	for _, id := range in.ReservationIDs {
 		return nil, wire.Errorf("InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%.80s' does not exist", id)
 	}
-	if _, err := ofReservations.filtered(c, all, in.Filters); err != nil {
+	if _, err := ofReservations.Filtered(c, all, in.Filters); err != nil {
 		return nil, err
 	}
 	return &reservationsAnswer{Reservations: []capacityReservation{}}, nil
@@ -68,9 +69,9 @@ func (s *Service) describeReservations(c *api.Call, in *reservationsRequest) (*r
 type (
 	placementGroupsRequest struct {
 		DryRun     bool
-		Filters    []filter `wire:"filter"`
-		GroupIDs   []string `wire:"groupId"`
-		GroupNames []string `wire:"groupName"`
+		Filters    []listing.Filter `wire:"filter"`
+		GroupIDs   []string         `wire:"groupId"`
+		GroupNames []string         `wire:"groupName"`
 	}
 	placementGroupsAnswer struct {
 		Groups []placementGroup `wire:"placementGroupSet"`
@@ -81,17 +82,17 @@ type (
 		State          string
 		Strategy       string
 		PartitionCount int64
-		Tags           []tag `wire:"tagSet"`
+		Tags           []listing.Tag `wire:"tagSet"`
 		labels         map[string]string
 	}
 )
 
-var ofPlacementGroups = kind[placementGroup]{
-	tags: func(g *placementGroup) map[string]string { return g.labels },
-	by: map[string]func(*placementGroup) []string{
-		"group-name": one(func(g *placementGroup) string { return g.GroupName }),
-		"state":      one(func(g *placementGroup) string { return g.State }),
-		"strategy":   one(func(g *placementGroup) string { return g.Strategy }),
+var ofPlacementGroups = listing.Kind[placementGroup]{
+	Tags: func(g *placementGroup) map[string]string { return g.labels },
+	By: map[string]func(*placementGroup) []string{
+		"group-name": listing.One(func(g *placementGroup) string { return g.GroupName }),
+		"state":      listing.One(func(g *placementGroup) string { return g.State }),
+		"strategy":   listing.One(func(g *placementGroup) string { return g.Strategy }),
 	},
 }
 
@@ -105,7 +106,7 @@ func (s *Service) describePlacementGroups(c *api.Call, in *placementGroupsReques
 	for _, name := range in.GroupNames {
 		return nil, wire.Errorf("InvalidPlacementGroup.Unknown", "The Placement Group '%.80s' is unknown.", name)
 	}
-	if _, err := ofPlacementGroups.filtered(c, nil, in.Filters); err != nil {
+	if _, err := ofPlacementGroups.Filtered(c, nil, in.Filters); err != nil {
 		return nil, err
 	}
 	return &placementGroupsAnswer{Groups: []placementGroup{}}, nil

@@ -7,14 +7,15 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/listing"
 )
 
 // What DescribeInstanceStatus asks and answers.
 type (
 	statusRequest struct {
 		DryRun              bool
-		Filters             []filter `wire:"filter"`
-		InstanceIDs         []string `wire:"instanceId,max=100"`
+		Filters             []listing.Filter `wire:"filter"`
+		InstanceIDs         []string         `wire:"instanceId,max=100"`
 		IncludeAllInstances bool
 		MaxResults          *int64 `wire:",min=5,max=1000"`
 		NextToken           string
@@ -56,13 +57,13 @@ func statusSubject(_ *api.Call, in *statusRequest) api.Subject {
 // initializing is how long the checks of a new instance take ("Status checks for Amazon EC2 instances": a few minutes).
 const initializing = 2 * time.Minute
 
-var ofStatuses = kind[instanceStatus]{by: map[string]func(*instanceStatus) []string{
-	"availability-zone":            one(func(i *instanceStatus) string { return i.AvailabilityZone }),
-	"availability-zone-id":         one(func(i *instanceStatus) string { return i.AvailabilityZoneID }),
-	"instance-state-name":          one(func(i *instanceStatus) string { return i.InstanceState.Name }),
-	"instance-status.status":       one(func(i *instanceStatus) string { return i.InstanceStatus.Status }),
-	"system-status.status":         one(func(i *instanceStatus) string { return i.SystemStatus.Status }),
-	"attached-ebs-status.status":   one(func(i *instanceStatus) string { return i.AttachedEBSStatus.Status }),
+var ofStatuses = listing.Kind[instanceStatus]{By: map[string]func(*instanceStatus) []string{
+	"availability-zone":            listing.One(func(i *instanceStatus) string { return i.AvailabilityZone }),
+	"availability-zone-id":         listing.One(func(i *instanceStatus) string { return i.AvailabilityZoneID }),
+	"instance-state-name":          listing.One(func(i *instanceStatus) string { return i.InstanceState.Name }),
+	"instance-status.status":       listing.One(func(i *instanceStatus) string { return i.InstanceStatus.Status }),
+	"system-status.status":         listing.One(func(i *instanceStatus) string { return i.SystemStatus.Status }),
+	"attached-ebs-status.status":   listing.One(func(i *instanceStatus) string { return i.AttachedEBSStatus.Status }),
 	"instance-status.reachability": func(i *instanceStatus) []string { return details(i.InstanceStatus) },
 	"system-status.reachability":   func(i *instanceStatus) []string { return details(i.SystemStatus) },
 	"event.code": func(i *instanceStatus) (codes []string) {
@@ -134,7 +135,7 @@ func (s *Service) describeStatus(c *api.Call, in *statusRequest) (*statusAnswer,
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	if err := noPage(in.MaxResults, in.InstanceIDs, "instancesSet"); err != nil {
+	if err := listing.NoPage(in.MaxResults, in.InstanceIDs, "instancesSet"); err != nil {
 		return nil, err
 	}
 	instances, err := s.listed(c, in.InstanceIDs)
@@ -148,10 +149,10 @@ func (s *Service) describeStatus(c *api.Call, in *statusRequest) (*statusAnswer,
 	for _, i := range instances {
 		all = append(all, s.status(i, c.Tx.Now()))
 	}
-	if all, err = ofStatuses.filtered(c, all, in.Filters); err != nil {
+	if all, err = ofStatuses.Filtered(c, all, in.Filters); err != nil {
 		return nil, err
 	}
-	some, next, err := page(all, in.MaxResults, in.NextToken, 100)
+	some, next, err := listing.Page(all, in.MaxResults, in.NextToken, 100)
 	if err != nil {
 		return nil, err
 	}

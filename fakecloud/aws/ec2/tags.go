@@ -6,14 +6,15 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/listing"
 	"nodestorm/fakecloud/aws/wire"
 )
 
 // What CreateTags and DeleteTags ask.
 type tagsRequest struct {
 	DryRun    bool
-	Resources []string `wire:"resourceId,required,max=1000"`
-	Tags      []tag    `wire:"tag,max=1000"`
+	Resources []string      `wire:"resourceId,required,max=1000"`
+	Tags      []listing.Tag `wire:"tag,max=1000"`
 }
 
 func tagsSubject(_ *api.Call, in *tagsRequest) api.Subject {
@@ -53,7 +54,7 @@ func (s *Service) deleteTags(c *api.Call, in *tagsRequest) (*done, error) {
 
 // retag changes the tags of all resources that are named, or of none.
 func (s *Service) retag(c *api.Call, in *tagsRequest, change func(map[string]string)) (*done, error) {
-	if _, err := labels(in.Tags); err != nil {
+	if _, err := listing.Labels(in.Tags); err != nil {
 		return nil, err
 	}
 	var changes []func()
@@ -67,8 +68,8 @@ func (s *Service) retag(c *api.Call, in *tagsRequest, change func(map[string]str
 			after = map[string]string{}
 		}
 		change(after)
-		if len(after) > maxTags {
-			return nil, wire.Errorf("TagLimitExceeded", "The resource %s would have more than %d tags", id, maxTags)
+		if len(after) > listing.MaxTags {
+			return nil, wire.Errorf("TagLimitExceeded", "The resource %s would have more than %d tags", id, listing.MaxTags)
 		}
 		changes = append(changes, func() { put(after) })
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/listing"
 	"nodestorm/fakecloud/aws/wire"
 )
 
@@ -104,7 +105,7 @@ type (
 	}
 	tagSpecification struct {
 		ResourceType string
-		Tags         []tag `wire:"tag"`
+		Tags         []listing.Tag `wire:"tag"`
 	}
 )
 
@@ -143,7 +144,7 @@ type (
 		CreatedBy            string
 		DefaultVersionNumber int64
 		LatestVersionNumber  int64
-		Tags                 []tag `wire:"tagSet"`
+		Tags                 []listing.Tag `wire:"tagSet"`
 	}
 	deleteTemplateRequest struct {
 		DryRun             bool
@@ -152,10 +153,10 @@ type (
 	}
 	describeTemplatesRequest struct {
 		DryRun              bool
-		Filters             []filter `wire:"filter"`
-		LaunchTemplateIDs   []string `wire:"launchTemplateId,max=200"`
-		LaunchTemplateNames []string `wire:"launchTemplateName,max=200"`
-		MaxResults          *int64   `wire:",min=1,max=200"`
+		Filters             []listing.Filter `wire:"filter"`
+		LaunchTemplateIDs   []string         `wire:"launchTemplateId,max=200"`
+		LaunchTemplateNames []string         `wire:"launchTemplateName,max=200"`
+		MaxResults          *int64           `wire:",min=1,max=200"`
 		NextToken           string
 	}
 	describeTemplatesAnswer struct {
@@ -167,7 +168,7 @@ type (
 func (s *Service) info(t *template) templateInfo {
 	return templateInfo{
 		LaunchTemplateID: t.id, LaunchTemplateName: t.name, CreateTime: t.created, CreatedBy: "arn:aws:iam::" + s.Account + ":user/nodestorm",
-		DefaultVersionNumber: 1, LatestVersionNumber: 1, Tags: tags(t.tags),
+		DefaultVersionNumber: 1, LatestVersionNumber: 1, Tags: listing.Tags(t.tags),
 	}
 }
 
@@ -212,7 +213,7 @@ func (d *templateData) check() error {
 			"same request")
 	}
 	for _, specification := range d.Tags {
-		if _, err := labels(specification.Tags); err != nil {
+		if _, err := listing.Labels(specification.Tags); err != nil {
 			return err
 		}
 	}
@@ -223,7 +224,7 @@ func (d *templateData) check() error {
 func tagsFor(all []tagSpecification, resource string) (map[string]string, error) {
 	is := map[string]string{}
 	for _, specification := range all {
-		of, err := labels(specification.Tags)
+		of, err := listing.Labels(specification.Tags)
 		if err != nil {
 			return nil, err
 		}
@@ -267,11 +268,11 @@ func (s *Service) deleteTemplate(_ *api.Call, in *deleteTemplateRequest) (*templ
 	return &templateAnswer{s.info(t)}, nil
 }
 
-var ofTemplates = kind[template]{
-	tags: func(t *template) map[string]string { return t.tags },
-	by: map[string]func(*template) []string{
-		"launch-template-name": one(func(t *template) string { return t.name }),
-		"create-time":          one(func(t *template) string { return stamp(t.created) }),
+var ofTemplates = listing.Kind[template]{
+	Tags: func(t *template) map[string]string { return t.tags },
+	By: map[string]func(*template) []string{
+		"launch-template-name": listing.One(func(t *template) string { return t.name }),
+		"create-time":          listing.One(func(t *template) string { return stamp(t.created) }),
 	},
 }
 
@@ -282,22 +283,22 @@ func (s *Service) describeTemplates(c *api.Call, in *describeTemplatesRequest) (
 	if len(in.LaunchTemplateIDs) > 0 && len(in.LaunchTemplateNames) > 0 {
 		return nil, wire.Errorf("InvalidParameterCombination", "Launch template IDs and names may not be specified together")
 	}
-	all, err := chosen(s.templates, in.LaunchTemplateIDs, func(t *template) string { return t.id }, func(id string) error {
+	all, err := listing.Chosen(s.templates, in.LaunchTemplateIDs, func(t *template) string { return t.id }, func(id string) error {
 		return wire.Errorf("InvalidLaunchTemplateId.NotFound", "The specified launch template, with template ID %.80s, does not exist.", id)
 	})
 	if err == nil {
-		all, err = chosen(all, in.LaunchTemplateNames, func(t *template) string { return t.name }, func(string) error {
+		all, err = listing.Chosen(all, in.LaunchTemplateNames, func(t *template) string { return t.name }, func(string) error {
 			return wire.Errorf("InvalidLaunchTemplateName.NotFoundException", "At least one of the launch templates specified in the request does "+
 				"not exist.")
 		})
 	}
 	if err == nil {
-		all, err = ofTemplates.filtered(c, all, in.Filters)
+		all, err = ofTemplates.Filtered(c, all, in.Filters)
 	}
 	if err != nil {
 		return nil, err
 	}
-	some, next, err := page(all, in.MaxResults, in.NextToken, 200)
+	some, next, err := listing.Page(all, in.MaxResults, in.NextToken, 200)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/listing"
 	"nodestorm/fakecloud/aws/offer"
 	"nodestorm/fakecloud/aws/wire"
 )
@@ -15,9 +16,9 @@ import (
 type (
 	describeTypesRequest struct {
 		DryRun        bool
-		Filters       []filter `wire:"filter"`
-		InstanceTypes []string `wire:"instanceType,max=100"`
-		MaxResults    *int64   `wire:",min=5,max=100"`
+		Filters       []listing.Filter `wire:"filter"`
+		InstanceTypes []string         `wire:"instanceType,max=100"`
+		MaxResults    *int64           `wire:",min=5,max=100"`
 		NextToken     string
 	}
 	describeTypesAnswer struct {
@@ -186,26 +187,28 @@ func performance(t *offer.Type) string {
 	return strconv.FormatFloat(gigabit, 'f', -1, 64) + " Gigabit"
 }
 
-var ofTypes = kind[typeInfo]{by: map[string]func(*typeInfo) []string{
-	"instance-type":                         one(func(t *typeInfo) string { return t.InstanceType }),
-	"bare-metal":                            one(func(t *typeInfo) string { return strconv.FormatBool(t.BareMetal) }),
-	"hypervisor":                            one(func(t *typeInfo) string { return t.Hypervisor }),
-	"current-generation":                    one(func(t *typeInfo) string { return strconv.FormatBool(t.CurrentGeneration) }),
-	"memory-info.size-in-mib":               one(func(t *typeInfo) string { return strconv.FormatInt(t.MemoryInfo.SizeInMiB, 10) }),
-	"vcpu-info.default-vcpus":               one(func(t *typeInfo) string { return strconv.FormatInt(t.VCPUInfo.DefaultVCPUs, 10) }),
+var ofTypes = listing.Kind[typeInfo]{By: map[string]func(*typeInfo) []string{
+	"instance-type":                         listing.One(func(t *typeInfo) string { return t.InstanceType }),
+	"bare-metal":                            listing.One(func(t *typeInfo) string { return strconv.FormatBool(t.BareMetal) }),
+	"hypervisor":                            listing.One(func(t *typeInfo) string { return t.Hypervisor }),
+	"current-generation":                    listing.One(func(t *typeInfo) string { return strconv.FormatBool(t.CurrentGeneration) }),
+	"memory-info.size-in-mib":               listing.One(func(t *typeInfo) string { return strconv.FormatInt(t.MemoryInfo.SizeInMiB, 10) }),
+	"vcpu-info.default-vcpus":               listing.One(func(t *typeInfo) string { return strconv.FormatInt(t.VCPUInfo.DefaultVCPUs, 10) }),
 	"processor-info.supported-architecture": func(t *typeInfo) []string { return t.ProcessorInfo.SupportedArchitectures },
 	"supported-virtualization-type":         func(t *typeInfo) []string { return t.SupportedVirtualizationTypes },
 	"supported-usage-class":                 func(t *typeInfo) []string { return t.SupportedUsageClasses },
 	"supported-root-device-type":            func(t *typeInfo) []string { return t.SupportedRootDeviceTypes },
-	"instance-storage-supported":            one(func(t *typeInfo) string { return strconv.FormatBool(t.InstanceStorageSupported) }),
-	"burstable-performance-supported":       one(func(t *typeInfo) string { return strconv.FormatBool(t.BurstablePerformanceSupported) }),
+	"instance-storage-supported":            listing.One(func(t *typeInfo) string { return strconv.FormatBool(t.InstanceStorageSupported) }),
+	"burstable-performance-supported": listing.One(func(t *typeInfo) string {
+		return strconv.FormatBool(t.BurstablePerformanceSupported)
+	}),
 }}
 
 func (s *Service) describeTypes(c *api.Call, in *describeTypesRequest) (*describeTypesAnswer, error) {
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
 	}
-	if err := noPage(in.MaxResults, in.InstanceTypes, "instanceTypes"); err != nil {
+	if err := listing.NoPage(in.MaxResults, in.InstanceTypes, "instanceTypes"); err != nil {
 		return nil, err
 	}
 	if s.offered == nil {
@@ -228,11 +231,11 @@ func (s *Service) describeTypes(c *api.Call, in *describeTypesRequest) (*describ
 		info := infoOf(t)
 		all = append(all, &info)
 	}
-	all, err := ofTypes.filtered(c, all, in.Filters)
+	all, err := ofTypes.Filtered(c, all, in.Filters)
 	if err != nil {
 		return nil, err
 	}
-	some, next, err := page(all, in.MaxResults, in.NextToken, 100)
+	some, next, err := listing.Page(all, in.MaxResults, in.NextToken, 100)
 	if err != nil {
 		return nil, err
 	}
@@ -247,9 +250,9 @@ func (s *Service) describeTypes(c *api.Call, in *describeTypesRequest) (*describ
 type (
 	offeringsRequest struct {
 		DryRun       bool
-		Filters      []filter `wire:"filter"`
-		LocationType string   `wire:",enum=region|availability-zone|availability-zone-id"`
-		MaxResults   *int64   `wire:",min=5,max=1000"`
+		Filters      []listing.Filter `wire:"filter"`
+		LocationType string           `wire:",enum=region|availability-zone|availability-zone-id"`
+		MaxResults   *int64           `wire:",min=5,max=1000"`
 		NextToken    string
 	}
 	offeringsAnswer struct {
@@ -261,9 +264,9 @@ type (
 	}
 )
 
-var ofOfferings = kind[offering]{by: map[string]func(*offering) []string{
-	"instance-type": one(func(o *offering) string { return o.InstanceType }),
-	"location":      one(func(o *offering) string { return o.Location }),
+var ofOfferings = listing.Kind[offering]{By: map[string]func(*offering) []string{
+	"instance-type": listing.One(func(o *offering) string { return o.InstanceType }),
+	"location":      listing.One(func(o *offering) string { return o.Location }),
 }}
 
 // describeOfferings lists where types are sold. One that has run out is sold all the same.
@@ -291,11 +294,11 @@ func (s *Service) describeOfferings(c *api.Call, in *offeringsRequest) (*offerin
 			all = append(all, &offering{t.Name, in.LocationType, at})
 		}
 	}
-	all, err := ofOfferings.filtered(c, all, in.Filters)
+	all, err := ofOfferings.Filtered(c, all, in.Filters)
 	if err != nil {
 		return nil, err
 	}
-	some, next, err := page(all, in.MaxResults, in.NextToken, 1000)
+	some, next, err := listing.Page(all, in.MaxResults, in.NextToken, 1000)
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +321,7 @@ func (s *Service) zoneID(zone string) string {
 type (
 	spotPricesRequest struct {
 		DryRun              bool
-		Filters             []filter `wire:"filter"`
+		Filters             []listing.Filter `wire:"filter"`
 		AvailabilityZone    string
 		InstanceTypes       []string `wire:"instanceType"`
 		ProductDescriptions []string `wire:"productDescription"`
@@ -338,11 +341,11 @@ type (
 	}
 )
 
-var ofSpotPrices = kind[spotPrice]{by: map[string]func(*spotPrice) []string{
-	"instance-type":       one(func(p *spotPrice) string { return p.InstanceType }),
-	"availability-zone":   one(func(p *spotPrice) string { return p.AvailabilityZone }),
-	"product-description": one(func(p *spotPrice) string { return p.ProductDescription }),
-	"spot-price":          one(func(p *spotPrice) string { return p.SpotPrice }),
+var ofSpotPrices = listing.Kind[spotPrice]{By: map[string]func(*spotPrice) []string{
+	"instance-type":       listing.One(func(p *spotPrice) string { return p.InstanceType }),
+	"availability-zone":   listing.One(func(p *spotPrice) string { return p.AvailabilityZone }),
+	"product-description": listing.One(func(p *spotPrice) string { return p.ProductDescription }),
+	"spot-price":          listing.One(func(p *spotPrice) string { return p.SpotPrice }),
 }}
 
 // linux is the product that spot prices are of.
@@ -374,11 +377,11 @@ func (s *Service) describeSpotPrices(c *api.Call, in *spotPricesRequest) (*spotP
 			}
 		}
 	}
-	all, err := ofSpotPrices.filtered(c, all, in.Filters)
+	all, err := ofSpotPrices.Filtered(c, all, in.Filters)
 	if err != nil {
 		return nil, err
 	}
-	some, next, err := page(all, in.MaxResults, in.NextToken, 2000)
+	some, next, err := listing.Page(all, in.MaxResults, in.NextToken, 2000)
 	if err != nil {
 		return nil, err
 	}
