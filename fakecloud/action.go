@@ -1,7 +1,6 @@
 package fakecloud
 
 import (
-	"container/heap"
 	"slices"
 	"time"
 
@@ -199,55 +198,18 @@ func (tx *Tx) forget() {
 	}
 }
 
-// event is something that is due at a time.
-type event struct {
-	at  time.Time
-	seq int // among those of the same time
-	do  func()
-}
-
-type agenda []event
-
-func (q agenda) Len() int { return len(q) }
-func (q agenda) Less(i, j int) bool {
-	return q[i].at.Before(q[j].at) || (q[i].at.Equal(q[j].at) && q[i].seq < q[j].seq)
-}
-func (q agenda) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-
-// Push implements heap.Interface.
-func (q *agenda) Push(x any) { *q = append(*q, x.(event)) }
-
-// Pop implements heap.Interface.
-func (q *agenda) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
-}
-
 // schedule has do done when the cloud's time has come to at.
-func (tx *Tx) schedule(at time.Time, do func()) {
-	tx.seq++
-	heap.Push(&tx.agenda, event{at, tx.seq, do})
-}
+func (tx *Tx) schedule(at time.Time, do func()) { tx.agenda.Add(at, do) }
 
 // advance does all that is due until now, each at its own time.
 func (tx *Tx) advance(now time.Time) {
-	for len(tx.agenda) > 0 && !tx.agenda[0].at.After(now) {
-		e := heap.Pop(&tx.agenda).(event)
-		if e.at.After(tx.now) {
-			tx.now = e.at
+	for at, do, ok := tx.agenda.Take(now); ok; at, do, ok = tx.agenda.Take(now) {
+		if at.After(tx.now) {
+			tx.now = at
 		}
-		e.do()
+		do()
 	}
 	if now.After(tx.now) {
 		tx.now = now
 	}
-}
-
-// due is when the next event is; zero means that there is none.
-func (tx *Tx) due() time.Time {
-	if len(tx.agenda) == 0 {
-		return time.Time{}
-	}
-	return tx.agenda[0].at
 }

@@ -318,7 +318,7 @@ func (c *Cloud) Faults() *cloudfault.Set { return c.faults }
 // wake has run look again if it has something new to report or to wait for. The caller
 // holds c.mu.
 func (c *Cloud) wake() {
-	if len(c.changes) == 0 && c.tx.due().Equal(c.sleeps) {
+	if len(c.changes) == 0 && c.tx.agenda.Due().Equal(c.sleeps) {
 		return
 	}
 	select {
@@ -349,7 +349,7 @@ func (c *Cloud) run() {
 		for _, id := range slices.Sorted(maps.Keys(c.watchers)) {
 			watchers = append(watchers, c.watchers[id])
 		}
-		due := c.tx.due()
+		due := c.tx.agenda.Due()
 		c.sleeps = due
 		c.mu.Unlock()
 

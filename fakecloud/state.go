@@ -5,13 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"nodestorm/fakecloud/table"
-	"nodestorm/sim/strict"
 )
 
 // saved is a project as Save writes it.
@@ -178,43 +174,4 @@ func (tx *Tx) checkRefs() error {
 		}
 	}
 	return nil
-}
-
-// maxState is more than a project of a hundred thousand servers needs, in bytes.
-const maxState = 256 << 20
-
-// ReadState reads what SaveFile wrote, for Config.State. Nil means that there is no such file yet.
-func ReadState(file string) ([]byte, error) {
-	text, err := strict.ReadFile(file, maxState)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err == nil && len(text) == 0:
-		err = fmt.Errorf("%s: the file is empty", file)
-	case errors.As(err, new(*strict.LargeError)):
-		err = fmt.Errorf("%w: want the state of a project", err)
-	}
-	return text, err
-}
-
-// SaveFile writes what Save returns, whole or not at all.
-func (c *Cloud) SaveFile(file string) (err error) {
-	text, err := c.Save()
-	if err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // for the user only
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	_, err = tmp.Write(append(text, '\n'))
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), file)
 }

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"nodestorm/fakecloud/agenda"
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/table"
 )
@@ -33,8 +34,7 @@ type Tx struct {
 	ips      uint32 // public addresses handed out so far
 
 	addresses addresses
-	agenda    agenda
-	seq       int
+	agenda    agenda.Agenda
 	live      map[int64][]int64    // running actions by server
 	hits      map[int64]pendingHit // faults of actions that have not begun
 	struck    map[strike]bool

@@ -18,6 +18,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/wire/wiretest"
+	"nodestorm/fakecloud/statefile"
 )
 
 func TestCloudRefuses(t *testing.T) {
@@ -75,7 +76,7 @@ func TestWrongNodeGroups(t *testing.T) {
 	}
 	defer hetzner.Close()
 	anothers := filepath.Join(dir, "hetzner.json")
-	if err := hetzner.SaveFile(anothers); err != nil {
+	if err := statefile.Save(hetzner, anothers); err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct{ flag, text, want string }{

@@ -16,6 +16,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/statefile"
 	"nodestorm/harness/run/exit"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
@@ -129,7 +130,7 @@ func (k *Kind) read(o Options, s Serving) (cfg fakecloud.Config, faults []fault.
 
 // readState reads the project, and finds out now whether it can be written later.
 func readState(file string) ([]byte, error) {
-	state, err := fakecloud.ReadState(file)
+	state, err := statefile.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("--state: %w", err)
 	}
@@ -151,10 +152,10 @@ func saveChanges(ctx context.Context, c *fakecloud.Cloud, file string) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return saved(c.SaveFile(file), file)
+			return saved(statefile.Save(c, file), file)
 		case <-ticker.C:
 			if now := c.Generation(); now != written {
-				if err := saved(c.SaveFile(file), file); err != nil {
+				if err := saved(statefile.Save(c, file), file); err != nil {
 					return err
 				}
 				written = now
