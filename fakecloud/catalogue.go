@@ -207,9 +207,14 @@ func CapacityType(spot bool) string {
 	return "on-demand"
 }
 
-func (tx *Tx) checkSupply(spec Spec) error {
+// checkSupply finds what keeps an instance from being had. Of what is reserved there is enough.
+func (tx *Tx) checkSupply(spec Spec, reserved bool) error {
 	if price, ok := spec.Type.PriceIn(spec.Location); !ok || spec.Spot && price.Spot == 0 {
 		return Errorf("invalid_input", "unsupported location for server type")
+	}
+	// mutant: what is reserved is out of stock
+	if reserved {
+		return nil
 	}
 	switch s := tx.supply(spec.Type, spec.Location, spec.Spot); {
 	case !s.RetiredSince.IsZero():

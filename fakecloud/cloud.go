@@ -7,8 +7,10 @@
 // These events go to the history, with source "cloud", in addition to those of the faults:
 //
 //	instances   created, failed (it could not be), starting, running, stopping, off, rebuilding, deleting, deleted,
-//	            interrupted (it is announced to be), impaired (its checks fail), maintenance (that is announced)
+//	            interrupted (it is announced to be), impaired (its checks fail), maintenance (that is announced),
+//	            reserved (it fills a reservation that it did not when it was created)
 //	nodegroups  target (details from and to), deleted
+//	reservations  created, ended
 //
 // The model is that of the Hetzner Cloud, which is rich enough for others.
 package fakecloud

@@ -43,6 +43,9 @@ type Instance struct {
 	// Impaired is since when its health checks fail, Maintenance what is announced for it. Zero: they pass, and nothing is.
 	Impaired    time.Time    `json:",omitzero"`
 	Maintenance *Maintenance `json:",omitempty"`
+	// Reservation is the one that it fills; zero: none. Matching is which it may.
+	Reservation int64    `json:",omitempty"`
+	Matching    Matching `json:",omitzero"`
 	// Ended is when it was gone. Zero: it is there.
 	Ended time.Time `json:",omitzero"`
 	// Failure is why it could not be created, of an instance of a Group. Nil: it could, or may yet.
@@ -103,6 +106,7 @@ type Spec struct {
 	UserData       string
 	Start          bool // begin running at once
 	Spot           bool
+	Matching       Matching // which reservations it may fill
 	IPv4, IPv6     bool
 	IPv4ID, IPv6ID int64 // existing primary IPs; zero: a new one
 	Networks       []int64
@@ -127,7 +131,11 @@ func (tx *Tx) call(operation string, id int64) cloudfault.Call {
 
 // Create creates an instance. It returns the action create_server, and those that follow it.
 func (tx *Tx) Create(spec Spec) (*Instance, *Action, []*Action, error) {
-	if err := tx.checkSupply(spec); err != nil {
+	reservation, err := tx.reservationFor(spec)
+	if err == nil {
+		err = tx.checkSupply(spec, reservation != 0)
+	}
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	attachments, err := tx.reserve(spec.Networks, tx.c.cfg.Catalogue.Location(spec.Location).NetworkZone, spec.Subnet)
@@ -138,6 +146,7 @@ func (tx *Tx) Create(spec Spec) (*Instance, *Action, []*Action, error) {
 		Meta:     table.Meta{ID: tx.nextID(), Name: spec.Name, Labels: spec.Labels, Created: tx.now},
 		Type:     spec.Type.Name,
 		Location: spec.Location, Image: spec.Image.ID, UserData: spec.UserData, Spot: spec.Spot,
+		Reservation: reservation, Matching: spec.Matching,
 		SSHKeys: spec.SSHKeys, PlacementGroup: spec.PlacementGroup, Networks: attachments,
 	}
 	if len(spec.SSHKeys) == 0 {
@@ -292,6 +301,7 @@ func (tx *Tx) Remove(id int64) {
 	// mutant: a deleted instance stays
 	tx.Instances.Delete(id)
 	tx.keepListed(*i)
+	tx.fill(i.Reservation)
 	for _, a := range tx.running(id) {
 		tx.fail(a.ID, Failure{"action_failed", "Action failed"})
 	}
@@ -350,6 +360,9 @@ func (tx *Tx) recordInstance(i *Instance, verb string) {
 	}
 	if group := tx.Group(i.Labels); group != "" {
 		detail["group"] = group
+	}
+	if r := tx.Reservations.Get(i.Reservation); r != nil {
+		detail["reservation"] = r.Name
 	}
 	if verb == "created" {
 		tx.recordPrice(i, detail)

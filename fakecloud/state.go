@@ -16,8 +16,9 @@ type saved struct {
 	ID, ActionID    int64
 	IPs             uint32
 	Instances       []*Instance
-	Ended           []*Instance `json:",omitempty"`
-	Groups          []*Group    `json:",omitempty"`
+	Ended           []*Instance    `json:",omitempty"`
+	Groups          []*Group       `json:",omitempty"`
+	Reservations    []*Reservation `json:",omitempty"`
 	Actions         []*Action
 	Images          []*Image
 	Networks        []*Network
@@ -39,8 +40,8 @@ func (c *Cloud) Save() ([]byte, error) {
 	c.View(func(tx *Tx) {
 		s = saved{
 			Version: stateVersion, ID: tx.id, ActionID: tx.actionID, IPs: tx.ips,
-			Instances: tx.Instances.All(), Ended: tx.Ended.All(), Groups: tx.Groups.All(), Actions: tx.Actions.All(),
-			Images: tx.Images.All(), Networks: tx.Networks.All(),
+			Instances: tx.Instances.All(), Ended: tx.Ended.All(), Groups: tx.Groups.All(), Reservations: tx.Reservations.All(),
+			Actions: tx.Actions.All(), Images: tx.Images.All(), Networks: tx.Networks.All(),
 			PlacementGroups: tx.PlacementGroups.All(), Firewalls: tx.Firewalls.All(), SSHKeys: tx.SSHKeys.All(),
 			Volumes: tx.Volumes.All(), LoadBalancers: tx.LoadBalancers.All(), PrimaryIPs: tx.PrimaryIPs.All(),
 			FloatingIPs: tx.FloatingIPs.All(), Certificates: tx.Certificates.All(),
@@ -67,7 +68,7 @@ func (c *Cloud) restore(state []byte) error {
 	tx.id, tx.actionID, tx.ips = s.ID, s.ActionID, s.IPs
 	err := errors.Join(
 		load(tx.Instances, "instance", s.Instances, s.ID), load(tx.Ended, "instance that is gone", s.Ended, s.ID),
-		load(tx.Groups, "group", s.Groups, s.ID), load(tx.Images, "image", s.Images,
+		load(tx.Groups, "group", s.Groups, s.ID), load(tx.Reservations, "reservation", s.Reservations, s.ID), load(tx.Images, "image", s.Images,
 			0), load(tx.Networks, "network", s.Networks, s.ID),
 		load(tx.PlacementGroups, "placement group", s.PlacementGroups, s.ID), load(tx.Firewalls, "firewall", s.Firewalls, s.ID),
 		load(tx.SSHKeys, "SSH key", s.SSHKeys, s.ID), load(tx.Volumes, "volume", s.Volumes, s.ID),
@@ -85,6 +86,9 @@ func (c *Cloud) restore(state []byte) error {
 	}
 	for _, i := range tx.Ended.All() {
 		tx.forgetEnded(i)
+	}
+	for _, r := range tx.Reservations.All() {
+		tx.endLater(r)
 	}
 	for _, a := range tx.Actions.All() {
 		if a.Status != ActionRunning {
@@ -141,6 +145,8 @@ func (tx *Tx) checkRefs() error {
 			return fmt.Errorf("instance %d has server type %q, which is not offered", i.ID, i.Type)
 		case tx.c.cfg.Catalogue.Location(i.Location) == nil:
 			return fmt.Errorf("instance %d has location %q, which is not offered", i.ID, i.Location)
+		case i.Reservation != 0 && tx.Reservations.Get(i.Reservation) == nil:
+			return fmt.Errorf("instance %d fills reservation %d, which is not there", i.ID, i.Reservation)
 		}
 		for _, a := range i.Networks {
 			if tx.Networks.Get(a.Network) == nil {

@@ -14,6 +14,7 @@ type Tx struct {
 	Instances       *table.Table[Instance]
 	Ended           *table.Table[Instance] // that are gone, and still listed
 	Groups          *table.Table[Group]
+	Reservations    *table.Table[Reservation]
 	Actions         *table.Table[Action]
 	Images          *table.Table[Image]
 	Networks        *table.Table[Network]
@@ -55,6 +56,7 @@ func newTx(c *Cloud) *Tx {
 	})
 	tx.Ended = table.New[Instance](changed, nil)
 	tx.Groups = table.New[Group](changed, nil)
+	tx.Reservations = table.New[Reservation](changed, nil)
 	tx.Actions = table.New[Action](func() {}, nil)
 	tx.Images = table.New[Image](changed, nil)
 	tx.Networks = table.New[Network](changed, nil)

@@ -169,6 +169,17 @@ func (s *Server) AddSubnet(name, zone string, free int) error {
 // LeaveFree has the subnet that is called name by its tag have so many free addresses.
 func (s *Server) LeaveFree(name string, free int) error { return s.ec2.LeaveFree(name, free) }
 
+// AddReservation reserves capacity for so many instances of a type in a zone, and calls that name by its tag. Targeted is that only
+// instances that name it fill it.
+func (s *Server) AddReservation(name, typeName, zone string, count int, targeted bool) error {
+	return s.ec2.AddReservation(name, typeName, zone, count, targeted)
+}
+
+// EndReservation has the capacity reservation that is called name by its tag end after a time.
+func (s *Server) EndReservation(name string, after time.Duration) error {
+	return s.ec2.EndReservation(name, after)
+}
+
 // Close ends the count of strangers.
 func (s *Server) Close() error { return s.UnsignedCalls().Close() }
 

@@ -125,13 +125,13 @@ func (w *world) pass(d time.Duration) {
 }
 
 // template makes a launch template, with the user data "hello".
-func (w *world) template(name string) {
+func (w *world) template(name string, more ...string) {
 	w.Helper()
 	image := between(w.ec2(200, "DescribeImages", "Filter.1.Name", "name", "Filter.1.Value.1", "*x86_64*20260915"), "<imageId>", "<")
 	group := between(w.ec2(200, "DescribeSecurityGroups", "Filter.1.Name", "tag:karpenter.sh/discovery", "Filter.1.Value.1", cluster), "<groupId>", "<")
-	w.ec2(200, "CreateLaunchTemplate", "LaunchTemplateName", name, "LaunchTemplateData.UserData", "aGVsbG8=", "LaunchTemplateData.ImageId", image,
+	w.ec2(200, "CreateLaunchTemplate", append(more, "LaunchTemplateName", name, "LaunchTemplateData.UserData", "aGVsbG8=", "LaunchTemplateData.ImageId", image,
 		"LaunchTemplateData.NetworkInterface.1.DeviceIndex", "0", "LaunchTemplateData.NetworkInterface.1.SecurityGroupId.1", group,
-		"LaunchTemplateData.MetadataOptions.HttpTokens", "required")
+		"LaunchTemplateData.MetadataOptions.HttpTokens", "required")...)
 }
 
 // subnet is that of a zone.

@@ -16,40 +16,41 @@ import (
 // What is said of instances.
 type (
 	instance struct {
-		InstanceID          string  `wire:"instanceId"`
-		ImageID             string  `wire:"imageId"`
-		State               stateOf `wire:"instanceState"`
-		PrivateDNSName      string  `wire:"privateDnsName"`
-		DNSName             string  `wire:"dnsName"`
-		AMILaunchIndex      int64   `wire:"amiLaunchIndex"`
-		ProductCodes        []string
-		InstanceType        string
-		LaunchTime          time.Time
-		Placement           placementOf
-		Monitoring          monitoring
-		SubnetID            string `wire:"subnetId"`
-		VPCID               string `wire:"vpcId"`
-		PrivateIPAddress    string `wire:"privateIpAddress"`
-		SourceDestCheck     bool
-		Groups              []groupIdentifier `wire:"groupSet"`
-		StateReason         *reason
-		Architecture        string
-		RootDeviceType      string
-		RootDeviceName      string
-		BlockDevices        []instanceDisk `wire:"blockDeviceMapping"`
-		VirtualizationType  string
-		InstanceLifecycle   string
-		SpotRequestID       string `wire:"spotInstanceRequestId"`
-		ClientToken         string
-		Tags                []listing.Tag `wire:"tagSet"`
-		Hypervisor          string
-		NetworkInterfaces   []networkInterface `wire:"networkInterfaceSet"`
-		IAMInstanceProfile  *profileOf         `wire:"iamInstanceProfile"`
-		EBSOptimized        bool               `wire:"ebsOptimized"`
-		ENASupport          bool               `wire:"enaSupport"`
-		CapacityReservation *reservationOf     `wire:"capacityReservationSpecification"`
-		MetadataOptions     *metadataOf
-		PlatformDetails     string
+		InstanceID            string  `wire:"instanceId"`
+		ImageID               string  `wire:"imageId"`
+		State                 stateOf `wire:"instanceState"`
+		PrivateDNSName        string  `wire:"privateDnsName"`
+		DNSName               string  `wire:"dnsName"`
+		AMILaunchIndex        int64   `wire:"amiLaunchIndex"`
+		ProductCodes          []string
+		InstanceType          string
+		LaunchTime            time.Time
+		Placement             placementOf
+		Monitoring            monitoring
+		SubnetID              string `wire:"subnetId"`
+		VPCID                 string `wire:"vpcId"`
+		PrivateIPAddress      string `wire:"privateIpAddress"`
+		SourceDestCheck       bool
+		Groups                []groupIdentifier `wire:"groupSet"`
+		StateReason           *reason
+		Architecture          string
+		RootDeviceType        string
+		RootDeviceName        string
+		BlockDevices          []instanceDisk `wire:"blockDeviceMapping"`
+		VirtualizationType    string
+		InstanceLifecycle     string
+		SpotRequestID         string `wire:"spotInstanceRequestId"`
+		ClientToken           string
+		Tags                  []listing.Tag `wire:"tagSet"`
+		Hypervisor            string
+		NetworkInterfaces     []networkInterface `wire:"networkInterfaceSet"`
+		IAMInstanceProfile    *profileOf         `wire:"iamInstanceProfile"`
+		EBSOptimized          bool               `wire:"ebsOptimized"`
+		ENASupport            bool               `wire:"enaSupport"`
+		CapacityReservation   *reservationOf     `wire:"capacityReservationSpecification"`
+		CapacityReservationID string             `wire:"capacityReservationId"`
+		MetadataOptions       *metadataOf
+		PlatformDetails       string
 	}
 	stateOf struct {
 		Code int64
@@ -69,8 +70,11 @@ type (
 		ARN string `wire:"arn"`
 		ID  string `wire:"id"`
 	}
-	reservationOf struct{ CapacityReservationPreference string }
-	metadataOf    struct {
+	reservationOf struct {
+		CapacityReservationPreference string
+		Target                        *reservationTarget `wire:"capacityReservationTarget"`
+	}
+	metadataOf struct {
 		State                   string
 		HTTPTokens              string `wire:"httpTokens"`
 		HTTPPutResponseHopLimit int64  `wire:"httpPutResponseHopLimit"`
@@ -185,9 +189,7 @@ func (s *Service) describe(tx *fakecloud.Tx, i *fakecloud.Instance, names map[st
 	if m.profile != "" {
 		is.IAMInstanceProfile = &profileOf{ARN: m.profile, ID: "AIPA000000000000000000"}
 	}
-	if m.preference != "" {
-		is.CapacityReservation = &reservationOf{m.preference}
-	}
+	is.describeReservation(tx, i)
 	is.StateReason = stateReason(i)
 	if i.State != fakecloud.Gone {
 		s.describeNetwork(&is, i, m, names)

@@ -20,7 +20,6 @@ type machine struct {
 	eni, volume, spotRequest, token            string
 	metadata                                   metadataOptions
 	placement                                  placementSpec
-	preference                                 string
 	monitoring                                 bool
 }
 
@@ -125,10 +124,14 @@ func (s *Service) launch(c *api.Call, o *order) (*fakecloud.Instance, error) {
 	if err := s.strike(c, o); err != nil {
 		return nil, err
 	}
+	matching, err := o.data.CapacityReservation.matching(c.Tx)
+	if err != nil {
+		return nil, err
+	}
 	user, _ := base64.StdEncoding.DecodeString(o.data.UserData) // checked with the template
 	i, _, _, err := c.Tx.Create(fakecloud.Spec{
 		Name: "i-" + c.Tx.Hex(17), Labels: o.tags, Type: r.is, Image: r.image, Location: o.zone, UserData: string(user),
-		Start: true, Spot: o.spot, Networks: []int64{r.network.ID}, Subnet: r.in.Range,
+		Start: true, Spot: o.spot, Matching: matching, Networks: []int64{r.network.ID}, Subnet: r.in.Range,
 	})
 	if err != nil {
 		return nil, refusal(err, o)
@@ -156,9 +159,6 @@ func (m *machine) take(d *templateData) {
 	}
 	if d.Placement != nil {
 		m.placement = *d.Placement
-	}
-	if d.CapacityReservation != nil {
-		m.preference = d.CapacityReservation.Preference
 	}
 	m.monitoring = d.Monitoring != nil && d.Monitoring.Enabled
 }
@@ -219,6 +219,9 @@ func refusal(err error, o *order) error {
 		}
 		return wire.Errorf("InsufficientInstanceCapacity", "We currently do not have sufficient %s capacity in the Availability Zone you "+
 			"requested (%s). Our system will be working on provisioning additional capacity.", o.typeName, o.zone)
+	case "reservation_full":
+		return wire.Errorf("ReservationCapacityExceeded", "The requested reservation does not have sufficient compatible and available "+
+			"capacity for this request.")
 	case "invalid_input":
 		return wire.Errorf("Unsupported", "Your requested instance type (%s) is not supported in your requested Availability Zone (%s).",
 			o.typeName, o.zone)

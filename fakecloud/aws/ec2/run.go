@@ -12,22 +12,23 @@ import (
 // What RunInstances asks and answers. What it asks for goes over what its template has.
 type (
 	runRequest struct {
-		DryRun            bool
-		ClientToken       string
-		ImageID           string `wire:"imageId"`
-		InstanceType      string
-		MinCount          *int64              `wire:",required,min=1,max=1000"`
-		MaxCount          *int64              `wire:",required,min=1,max=1000"`
-		LaunchTemplate    *fleetTemplate      `wire:"launchTemplate"`
-		SubnetID          string              `wire:"subnetId"`
-		SecurityGroupIDs  []string            `wire:"securityGroupId"`
-		InstanceProfile   *profileSpec        `wire:"iamInstanceProfile"`
-		MarketOptions     *marketOptions      `wire:"instanceMarketOptions"`
-		MetadataOptions   *metadataOptions    `wire:"metadataOptions"`
-		NetworkInterfaces []templateInterface `wire:"networkInterface"`
-		Placement         *placementSpec      `wire:"placement"`
-		Tags              []tagSpecification  `wire:"tagSpecification"`
-		UserData          string              `wire:"userData"`
+		DryRun              bool
+		CapacityReservation *reservationSpec `wire:"capacityReservationSpecification"`
+		ClientToken         string
+		ImageID             string `wire:"imageId"`
+		InstanceType        string
+		MinCount            *int64              `wire:",required,min=1,max=1000"`
+		MaxCount            *int64              `wire:",required,min=1,max=1000"`
+		LaunchTemplate      *fleetTemplate      `wire:"launchTemplate"`
+		SubnetID            string              `wire:"subnetId"`
+		SecurityGroupIDs    []string            `wire:"securityGroupId"`
+		InstanceProfile     *profileSpec        `wire:"iamInstanceProfile"`
+		MarketOptions       *marketOptions      `wire:"instanceMarketOptions"`
+		MetadataOptions     *metadataOptions    `wire:"metadataOptions"`
+		NetworkInterfaces   []templateInterface `wire:"networkInterface"`
+		Placement           *placementSpec      `wire:"placement"`
+		Tags                []tagSpecification  `wire:"tagSpecification"`
+		UserData            string              `wire:"userData"`
 	}
 	runAnswer struct {
 		ReservationID string            `wire:"reservationId"`
@@ -52,6 +53,7 @@ func (s *Service) data(in *runRequest) (*templateData, *template, error) {
 	data.ImageID, data.InstanceType = cmp.Or(in.ImageID, data.ImageID), cmp.Or(in.InstanceType, data.InstanceType)
 	data.UserData = cmp.Or(in.UserData, data.UserData)
 	data.InstanceProfile, data.MarketOptions = cmp.Or(in.InstanceProfile, data.InstanceProfile), cmp.Or(in.MarketOptions, data.MarketOptions)
+	data.CapacityReservation = cmp.Or(in.CapacityReservation, data.CapacityReservation)
 	data.MetadataOptions, data.Placement = cmp.Or(in.MetadataOptions, data.MetadataOptions), cmp.Or(in.Placement, data.Placement)
 	if len(in.SecurityGroupIDs) > 0 {
 		data.SecurityGroupIDs = in.SecurityGroupIDs

@@ -212,6 +212,9 @@ func (d *templateData) check() error {
 		return wire.Errorf("InvalidParameterCombination", "Network interfaces and an instance-level security groups may not be specified on the "+
 			"same request")
 	}
+	if err := d.CapacityReservation.check(); err != nil {
+		return err
+	}
 	for _, specification := range d.Tags {
 		if _, err := listing.Labels(specification.Tags); err != nil {
 			return err

@@ -28,6 +28,9 @@ var sentences = scene.Sentences{
 		{Role: scene.Given, Words: `an AWS region`, Check: hasClasses, Act: region},
 		{Role: scene.Given, Words: `a subnet "NAME" in "NAME" with N free addresses`, Needs: []scene.Need{Needed}, Act: anotherSubnet},
 		{Role: scene.Either, Words: `the subnet "NAME" has N free addresses`, Needs: []scene.Need{Needed}, Act: freeAddresses},
+		{Role: scene.Given, Words: `(an open|a targeted) capacity reservation "NAME" of N instance[s] of the type "NAME" in "NAME"`,
+			Needs: []scene.Need{Needed}, Act: reserved},
+		{Role: scene.Either, Words: `the capacity reservation "NAME" ends in DURATION`, Needs: []scene.Need{Needed}, Act: reservationEnds},
 		{Role: scene.Either, Words: `an instance of the type "NAME" is launched in "NAME"`, Needs: []scene.Need{Needed}, Act: launched},
 		{Role: scene.Either, Words: `an instance of the type "NAME" whose kubelet has no provider ID is launched in "NAME"`,
 			Needs: []scene.Need{Needed}, Act: launchedUnnamed},
@@ -43,6 +46,14 @@ func anotherSubnet(_ context.Context, s *scene.Scene, a words.Args) error {
 
 func freeAddresses(_ context.Context, s *scene.Scene, a words.Args) error {
 	return scene.CloudOf[*Region](s).server.LeaveFree(a.Text(0), a.Int(1))
+}
+
+func reserved(_ context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[*Region](s).server.AddReservation(a.Text(1), a.Text(3), a.Text(4), a.Int(2), a.Text(0) == "a targeted")
+}
+
+func reservationEnds(_ context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[*Region](s).server.EndReservation(a.Text(0), a.Duration(1))
 }
 
 func launched(ctx context.Context, s *scene.Scene, a words.Args) error {

@@ -32,15 +32,16 @@ type Resource struct {
 
 // Names of resources that code does more with than the table says.
 const (
-	Nodes      = "nodes"
-	Pods       = "pods"
-	NodeClaims = "nodeclaims"
-	NodePools  = "nodepools"
-	Machines   = "machines"
-	Instances  = "instances"
-	Servers    = "servers" // instances, as clouds call them whose API says so
-	NodeGroups = "nodegroups"
-	ScaleUps   = "scaleups" // those that an autoscaler's log reports
+	Nodes        = "nodes"
+	Pods         = "pods"
+	NodeClaims   = "nodeclaims"
+	NodePools    = "nodepools"
+	Machines     = "machines"
+	Instances    = "instances"
+	Servers      = "servers" // instances, as clouds call them whose API says so
+	NodeGroups   = "nodegroups"
+	Reservations = "reservations"
+	ScaleUps     = "scaleups" // those that an autoscaler's log reports
 )
 
 // resources are in the order of their rows on a page.
@@ -56,6 +57,7 @@ var resources = []Resource{
 	{Name: "machinedeployments", Word: "MachineDeployment", Sized: true},
 	{Name: "machinepools", Word: "MachinePool", Sized: true},
 	{Name: NodeGroups, Word: "node group", Sized: true, Cloud: true},
+	{Name: Reservations, Word: "capacity reservation", Cloud: true},
 	{Name: history.Programs, Word: "program"},
 	{Name: "hosts", Word: "host"}, // that a program tried to reach
 	{Name: "manifests"},           // that an installer applies: files, whose names say so

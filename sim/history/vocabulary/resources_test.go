@@ -82,7 +82,7 @@ func TestVerbsAreKnown(t *testing.T) {
 }
 
 // writers are the functions that write an event with one of their arguments as verb.
-var writers = map[string]bool{"emit": true, "podEvent": true, "recordInstance": true, "recordGroup": true, "record": true, "recordEvent": true}
+var writers = map[string]bool{"emit": true, "podEvent": true, "recordInstance": true, "recordGroup": true, "recordReservation": true, "record": true, "recordEvent": true}
 
 // verbsIn are the verbs that a file names in a text.
 func verbsIn(file *ast.File) map[ast.Node]string {

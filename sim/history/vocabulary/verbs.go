@@ -14,7 +14,8 @@ import (
 var said = map[history.Source]map[string][]string{
 	history.API: {"create": nil, "update": nil, "patch": nil, "delete": nil, "deletecollection": nil},
 	history.Cloud: {
-		"created": {Instances}, "starting": {Instances}, "running": {Instances}, "stopping": {Instances}, "off": {Instances},
+		"created": {Instances, Reservations}, "ended": {Reservations}, "reserved": {Instances},
+		"starting": {Instances}, "running": {Instances}, "stopping": {Instances}, "off": {Instances},
 		"rebuilding": {Instances}, "interrupted": {Instances}, "impaired": {Instances}, "maintenance": {Instances}, "deleting": {Instances}, "failed": {Instances},
 		"deleted": {Instances, NodeGroups}, "target": {NodeGroups},
 		"unknown": {""}, // a call that its API does not have
