@@ -38,6 +38,8 @@ type Drawn struct {
 	Types map[string]int `json:"types"`
 	// Zone is where all groups are; empty: wherever the cloud has them.
 	Zone string `json:"zone,omitempty"`
+	// Requirement is one more of NodePools, as YAML; empty: none.
+	Requirement string `json:"requirement,omitempty"`
 	// Given are the steps that bring it.
 	Given []Step `json:"given,omitempty"`
 	// Parts are programs of its world that can be killed, beside the control plane's.

@@ -93,7 +93,8 @@ func (x *exploration) addTarget(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	x.addRace(c)
 	c.Flags().StringVar(&x.Cloud, "cloud", "",
-		"simulated `CLOUD`: externalgrpc, hetzner or clusterapi for Cluster Autoscaler, kwok or instances for Karpenter")
+		"simulated `CLOUD`: externalgrpc, hetzner or clusterapi for Cluster Autoscaler, kwok or instances for Karpenter, "+
+			"aws for Karpenter for AWS")
 }
 
 // prepare finds the build and all that can be wrong before anything starts.

@@ -60,10 +60,10 @@ func DraftID(site, key, name string) string {
 	}, strings.ToLower(systemOf(site)+"-"+key+"-"+name))
 }
 
-// systemOf is the system of the records of a site.
+// systemOf is the system of the records of a site: its cloud, unless that is one of a program's that is a system itself.
 func systemOf(site string) string {
 	of, cloud, _ := strings.Cut(site, "/")
-	if program.Named(of).PerCloud {
+	if slices.Contains(scenarios.Systems, cloud) {
 		return cloud
 	}
 	return of
@@ -108,7 +108,7 @@ func death(r history.Entry) (said, function string) {
 func (d Draft) Record() string {
 	name, cloud, _ := strings.Cut(d.Schedule.Site, "/")
 	autoscaler, of := program.Named(name), ""
-	if !autoscaler.PerCloud {
+	if systemOf(d.Schedule.Site) != cloud {
 		of = "cloud: " + cloud + "\n"
 	}
 	trigger := "  statement: A pod is created\n  sequence:\n    - match: {source: api, verb: create, resource: pods}"

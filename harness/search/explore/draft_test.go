@@ -50,10 +50,11 @@ func TestDraft(t *testing.T) {
 			d := Draft{ID: DraftID(site, test.key, "Schedule 12"), Key: test.key, Schedule: s, Evidence: test.evidence, On: []BuildResult{
 				{"karpenter@v1.7.0", 10, 10}, {"karpenter@v1.6.4", 0, 3}, {"karpenter@v1.5.0", 1, 3}, {"karpenter@v1.0.6", 0, 0},
 			}}
-			if program, _, _ := schedule.Program(site); program != "karpenter" {
-				for i := range d.On {
-					d.On[i].Target = strings.Replace(d.On[i].Target, "karpenter@v", "cluster-autoscaler@", 1)
-				}
+			program, _, _ := schedule.Program(site)
+			for i := range d.On {
+				d.On[i].Target = strings.Replace(d.On[i].Target, "karpenter@v", map[string]string{
+					"karpenter": "karpenter@v", "karpenter-aws": "karpenter-aws@v", "cluster-autoscaler": "cluster-autoscaler@",
+				}[program], 1)
 			}
 			dir := t.TempDir()
 			feature, err := s.Feature(d.ID)

@@ -148,8 +148,8 @@ var kinds = map[string]kind{
 		of:    func(s site) bool { return s.hasNodePools },
 		since: "1.8.0",
 		check: newObject,
-		says: func(_ site, s Schedule, a Act) []step {
-			return []step{{"these objects are created:", s.nodePool(Group{Name: a.Name, Type: s.Groups[0].Type},
+		says: func(at site, s Schedule, a Act) []step {
+			return []step{{"these objects are created:", s.nodePool(at, Group{Name: a.Name, Type: s.Groups[0].Type},
 				fmt.Sprintf("  replicas: %d\n", a.Pods))}}
 		},
 	},

@@ -161,10 +161,14 @@ func editsNodePool(g Group, n int) []step {
 }
 
 // nodePool is that of a group, with what else its spec has.
-func (s Schedule) nodePool(g Group, spec string) string {
+func (s Schedule) nodePool(at site, g Group, spec string) string {
 	fields := ""
 	for _, field := range s.fieldsOf("template") {
 		fields += "      " + field + "\n"
+	}
+	requirement := at.Requirement
+	if requirement != "" {
+		requirement = "        - " + requirement + "\n"
 	}
 	return fmt.Sprintf(`apiVersion: karpenter.sh/v1
 kind: NodePool
@@ -176,7 +180,7 @@ spec:
       requirements:
         - {key: node.kubernetes.io/instance-type, operator: In, values: [%s]}
         - {key: kubernetes.io/arch, operator: In, values: [amd64]}
-`, g.Name, spec, fields, g.Type)
+%s`, g.Name, spec, fields, g.Type, requirement)
 }
 
 // withKarpenter has a NodePool for each group. Objects of kwok become the cloud's own there.
@@ -190,7 +194,7 @@ func withKarpenter(at site, s Schedule) []step {
 			}
 			disruption = "  disruption: {" + strings.Join(fields, ", ") + "}\n"
 		}
-		objects += "---\n" + s.nodePool(g, disruption)
+		objects += "---\n" + s.nodePool(at, g, disruption)
 	}
 	ready := max(s.Ready, strict.Duration(time.Second)).Short()
 	given := []step{
