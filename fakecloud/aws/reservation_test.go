@@ -25,14 +25,14 @@ func TestReservations(t *testing.T) {
 		"<instanceMatchCriteria>targeted</", "<availableInstanceCount>1</", "<endDateType>unlimited</", "<availabilityZone>us-west-2a</")
 	w.template("none", spec+"CapacityReservationPreference", "none")
 	w.template("default")
-	w.template("db", spec+"CapacityReservationPreference", "capacity-reservations-only",
+	w.template("into-db", spec+"CapacityReservationPreference", "capacity-reservations-only",
 		spec+"CapacityReservationTarget.CapacityReservationId", db)
 	w.template("gone", spec+"CapacityReservationTarget.CapacityReservationId", "cr-0")
 	for _, test := range []struct{ template, zone, instance, fleet string }{
 		{"none", "us-west-2a", "<capacityReservationPreference>none</", ""},
-		{"db", "us-west-2b", "", "<errorCode>ReservationCapacityExceeded</"},
-		{"db", "us-west-2a", "<capacityReservationId>" + db + "</capacityReservationId><", ""},
-		{"db", "us-west-2a", "", "<errorCode>ReservationCapacityExceeded</"},
+		{"into-db", "us-west-2b", "", "<errorCode>ReservationCapacityExceeded</"},
+		{"into-db", "us-west-2a", "<capacityReservationId>" + db + "</capacityReservationId><", ""},
+		{"into-db", "us-west-2a", "", "<errorCode>ReservationCapacityExceeded</"},
 		{"gone", "us-west-2a", "", "<errorCode>InvalidCapacityReservationId.NotFound</"},
 		{"default", "us-west-2a", "<capacityReservationId>" + open + "</", ""},
 	} {

@@ -61,9 +61,11 @@ func TestReservations(t *testing.T) {
 	if r := found(); *r.AvailableInstanceCount != 0 {
 		t.Errorf("%d places are free", *r.AvailableInstanceCount)
 	}
+	into.ClientToken = sdk.String("second")
 	if _, err := a.ec2.RunInstances(ctx, into); code(err) != "ReservationCapacityExceeded" {
 		t.Errorf("into one that is full: %v", err)
 	}
+	into.ClientToken = sdk.String("third")
 	into.CapacityReservationSpecification.CapacityReservationPreference = types.CapacityReservationPreferenceNone
 	if _, err := a.ec2.RunInstances(ctx, into); code(err) != "InvalidParameterCombination" {
 		t.Errorf("into one, and into none: %v", err)
