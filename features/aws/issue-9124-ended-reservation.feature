@@ -12,7 +12,7 @@ Feature: The end of a reservation disrupts no Node
     And machines that register 30s after their launch and are Ready 1s later
     And an AWS region
     And a targeted capacity reservation "web" of 2 instances of the type "m6i.xlarge" in "us-west-2a"
-    And the capacity reservation "web" ends in 10m
+    And the capacity reservation "web" ends in 9m35s
     And Karpenter
     And these objects:
       """
