@@ -213,3 +213,16 @@ func (tx *Tx) advance(now time.Time) {
 		tx.now = now
 	}
 }
+
+// Rebuild puts an image on an instance again. UserData nil keeps what it has.
+func (tx *Tx) Rebuild(id, image int64, userData *string) *Action {
+	tx.Instances.Update(id, func(i *Instance) {
+		i.Image = image
+		if userData != nil {
+			i.UserData = *userData
+		}
+	})
+	a := tx.Start("rebuild_server", nil, Ref{"server", id})
+	tx.move(id, Rebuilding)
+	return a
+}

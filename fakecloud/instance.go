@@ -397,16 +397,3 @@ func (tx *Tx) recordPrice(i *Instance, detail map[string]any) {
 		detail["billedSeconds"] = int64(catalogue.Billed.Seconds())
 	}
 }
-
-// Rebuild puts an image on an instance again. UserData nil keeps what it has.
-func (tx *Tx) Rebuild(id, image int64, userData *string) *Action {
-	tx.Instances.Update(id, func(i *Instance) {
-		i.Image = image
-		if userData != nil {
-			i.UserData = *userData
-		}
-	})
-	a := tx.Start("rebuild_server", nil, Ref{"server", id})
-	tx.move(id, Rebuilding)
-	return a
-}

@@ -7,39 +7,26 @@ Feature: An upgrade changes nothing about machines that are as they should be
     Given a cluster
     And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
-    And the release before the target runs in its place until it is upgraded
-    And Karpenter with a NodePool "default"
-    When these objects are created:
-      """
-      apiVersion: apps/v1
-      kind: Deployment
-      metadata: {name: web}
-      spec:
-        replicas: 6
-        selector: {matchLabels: {app: web}}
-        template:
-          metadata: {labels: {app: web}}
-          spec:
-            affinity:
-              podAntiAffinity:
-                requiredDuringSchedulingIgnoredDuringExecution:
-                  - {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: web}}}
-            containers: [{name: web, image: web, resources: {requests: {cpu: 1}}}]
-      """
 
   @karpenter-4403-upgraded
-  Scenario: Karpenter is upgraded, rolled back, and upgraded again
+  Scenario: Karpenter is upgraded, rolled back, and upgraded by one release
+    Given the release v1.6.4 runs in place of the target until it is upgraded
+    And Karpenter with a NodePool "default"
+    When these objects from the file "spread.yaml" are created
     Then every pod is Running within 5m
     When the target is upgraded
     Then "karpenter" never sends "delete" of "nodeclaims" within 6m
     When the target is rolled back
     Then "karpenter" never sends "delete" of "nodeclaims" within 6m
-    When the target is upgraded
+    When the target is upgraded to v1.7.0
     Then "karpenter" never sends "delete" of "nodeclaims" within 6m
     And every pod is Running within 1m
 
   @karpenter-4403-upgraded-scaling-up
   Scenario: Karpenter is upgraded when pods wait for machines
+    Given the release before the target runs in its place until it is upgraded
+    And Karpenter with a NodePool "default"
+    When these objects from the file "spread.yaml" are created
     Then "replicaset-controller" has ever sent "create" of "pods" 6 times within 1m
     When the target is upgraded
     Then every pod is Running within 5m
@@ -50,7 +37,10 @@ Feature: An upgrade changes nothing about machines that are as they should be
     And 10m from now, exactly 9 NodeClaims have been created since the start
 
   @karpenter-4403-upgraded-consolidating
-  Scenario: Karpenter is upgraded when it removes machines
+  Scenario: Karpenter is upgraded by two releases when it removes machines
+    Given the second release before the target runs in its place until it is upgraded
+    And Karpenter with a NodePool "default"
+    When these objects from the file "spread.yaml" are created
     Then every pod is Running within 5m
     When "Deployment/web" is scaled to 3
     Then "karpenter" has sent "delete" of "nodeclaims" within 3m

@@ -47,7 +47,7 @@ func TestNoReleaseBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := queue.Queue{Catalogue: catalogue, Features: catalogue.Features(), Settings: replay.Settings{Cluster: replay.Simulated}}
-	record, err := catalogue.Lookup("karpenter-4403-upgraded")
+	record, err := catalogue.Lookup("karpenter-4403-upgraded-scaling-up")
 	if err != nil {
 		t.Fatal(err)
 	}

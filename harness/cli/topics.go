@@ -53,7 +53,8 @@ func helpTopics() (list []*cobra.Command) {
 			}
 			fmt.Fprintf(&long, "\n# --- %s\n%s", name, text)
 		}
-		list = append(list, &cobra.Command{Use: t.name, Short: t.short, Long: strings.TrimRight(long.String(), "\n")})
+		list = append(list, &cobra.Command{Use: t.name, Short: t.short, Long: strings.TrimRight(long.String(), "\n"),
+			Hidden: t.name == "accounts"}) // nodestorm cloud aws --help names it, and no other command needs it
 	}
 	return list
 }

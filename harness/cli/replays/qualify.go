@@ -1,14 +1,16 @@
 package replays
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -198,26 +200,9 @@ func (q *qualifying) play(ctx context.Context) (skipped []matrix.Skip, err error
 // left are the jobs without those that were played before, in the same folder, by this very nodestorm.
 func (q *qualifying) left(ctx context.Context, jobs []queue.Job) ([]queue.Job, error) {
 	self, _ := replay.Self(ctx, "", q.Own.Checkout)
-	if self.Commit == "" || self.Dirty {
-		return jobs, nil
-	}
-	found, err := stored.FindRuns(q.Out)
+	there, err := q.Reporter(q.Catalogue).Decided(ctx, q.Out, self)
 	if err != nil {
-		return jobs, nil // there is none yet
-	}
-	var runs []stored.Run
-	for _, dir := range found {
-		runs = append(runs, stored.Run{Dir: dir, Name: dir})
-	}
-	cells, err := q.Reporter(q.Catalogue).Cells(ctx, runs, q.Out)
-	if ctx.Err() != nil {
 		return nil, err
-	}
-	there := map[[2]string]int{}
-	for _, cell := range cells {
-		if cell.Decided() && cell.Commit == self.Commit && len(cell.Departures) == 0 {
-			there[[2]string{cell.Scenario, cell.Target}]++
-		}
 	}
 	all := len(jobs)
 	jobs = slices.DeleteFunc(jobs, func(j queue.Job) bool {
@@ -229,20 +214,15 @@ func (q *qualifying) left(ctx context.Context, jobs []queue.Job) ([]queue.Job, e
 	return jobs, nil
 }
 
-// judge judges the runs below folders, of which skipped are those that are not there, and writes the answer: into out, if that
-// is not empty, and as the command was asked.
+// judge judges the runs below folders, of which skipped are those that are not there, and prints the answer. Its files come into
+// out, if that is not empty.
 func (q *qualifying) judge(ctx context.Context, folders []string, skipped []matrix.Skip, out string) error {
 	found, done, err := q.Runs(ctx, folders)
 	defer done()
 	if err != nil && len(skipped) == 0 {
 		return exit.UsageError(err)
 	}
-	reporter := q.Reporter(q.Catalogue)
-	cells, unread := reporter.Cells(ctx, found, out)
-	if ctx.Err() != nil {
-		return unread
-	}
-	of := qualification.Runs{Target: q.ref.String(), Cells: cells, Skipped: skipped}
+	of := qualification.Runs{Target: q.ref.String(), Skipped: skipped}
 	if q.since.Name != "" {
 		of.Since = q.since.String()
 	}
@@ -251,15 +231,31 @@ func (q *qualifying) judge(ctx context.Context, folders []string, skipped []matr
 			of.Scenarios = append(of.Scenarios, s)
 		}
 	}
-	answer := qualification.From(time.Now(), of)
-	if err := q.write(ctx, reporter, answer, out); err != nil {
+	answer, err := q.Reporter(q.Catalogue).Qualify(ctx, found, of, out)
+	if answer == nil {
 		return err
 	}
-	switch answer.Answer {
+	return cmp.Or(q.print(answer, out), status(answer.Answer), err)
+}
+
+// status is the exit status of an answer.
+func status(a qualification.Answer) error {
+	switch a {
 	case qualification.NotFit:
 		return &exit.Error{Code: exit.NotAsExpected}
 	case qualification.CannotSay:
 		return &exit.Error{Code: exit.Inconclusive}
 	}
-	return unread
+	return nil
+}
+
+func (q *qualifying) print(answer *qualification.Qualification, out string) error {
+	if q.form != "" {
+		return q.InYAML(func(w io.Writer) error { return answer.Write(w, q.form) })(q.Stdout)
+	}
+	err := answer.Text(q.Stdout, func(rows [][]string) error { return q.Table(console.Columns(q.Stdout), 4, rows) })
+	if out != "" {
+		fmt.Fprintf(q.Stdout, "\nThe page: %s\n", filepath.Join(out, stored.QualificationFile))
+	}
+	return err
 }

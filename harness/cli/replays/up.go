@@ -19,6 +19,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
+	"nodestorm/harness/cli/faults"
 	"nodestorm/harness/draft/transcript"
 	"nodestorm/harness/program"
 	"nodestorm/harness/replay"
@@ -65,7 +66,7 @@ ends with a comment where your Thens belong. The data of secrets is not in it.`,
 	c.Flags().StringVar(&u.record, "record", "", "write what is done in it as the new `FILE.feature`")
 	_ = c.MarkFlagFilename("given", "feature")
 	_ = c.MarkFlagFilename("record", "feature")
-	c.AddCommand(newFault(e))
+	c.AddCommand(faults.New(e))
 	return c
 }
 
@@ -289,7 +290,7 @@ func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.St
 	if err != nil {
 		return err
 	}
-	closed, err := serveFaults(filepath.Dir(kubeconfig), stage, script)
+	closed, err := faults.Serve(filepath.Dir(kubeconfig), stage, script)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func TestStatementsRefused(t *testing.T) {
 		{`a client has sent "create" of "pods" no more than 3 times in any 5m, for each object, within 5m`, "",
 			"every: 5m0s is no part of within: 5m0s"},
 		{`a client has sent "create" of "pods" before a client has sent "create" of "pods" within 5m`, "", "first and then are the same"},
-		{`a client has ever sent "create" of "pods" before a client has sent "create" of "nodes" within 5m`, "", "of both records"},
+		{`a client has ever sent "create" of "pods" before a client has sent "create" of "nodes" within 5m`, "", "of both events"},
 		{`this holds:`, "hapens: {source: api}", `did you mean "happens"?`},
 		{`this holds:`, "", "the text is empty"},
 		{`this holds within 5m:`, "never: {source: api}\nwithin: 1m", "within is said twice"},

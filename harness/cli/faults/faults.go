@@ -1,4 +1,5 @@
-package replays
+// Package faults has the commands that break the world of nodestorm up, and what that world answers them.
+package faults
 
 import (
 	"context"
@@ -23,7 +24,8 @@ import (
 	"nodestorm/reports/wording"
 )
 
-func newFault(e *console.Console) *cobra.Command {
+// New makes nodestorm up fault.
+func New(e *console.Console) *cobra.Command {
 	var file, name string
 	c := &cobra.Command{
 		Use:   "fault SENTENCE|--file FILE",
@@ -159,8 +161,8 @@ func request(e *console.Console, ctx context.Context, path string, question, ans
 	return api.Call(ctx, dir, http.MethodPost, path, question, answer)
 }
 
-// serveFaults lets commands break a world that stays, until closed.
-func serveFaults(dir string, stage *sentences.Stage, script *transcript.Transcript) (closed func() error, err error) {
+// Serve lets commands break a world that stays, until closed.
+func Serve(dir string, stage *sentences.Stage, script *transcript.Transcript) (closed func() error, err error) {
 	mux := http.NewServeMux()
 	mux.Handle("POST /fault", api.Handle(func(asked askedFault) (clocked, error) {
 		var at time.Time
