@@ -1,6 +1,7 @@
 package fakecloud
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -52,7 +53,7 @@ func (r *reserving) launch(name, typeName, zone string, spot bool, m Matching) (
 		}
 		return err
 	})
-	if refused, is := err.(*Error); is {
+	if refused := (*Error)(nil); errors.As(err, &refused) {
 		code = refused.Code
 	}
 	return reservation, code

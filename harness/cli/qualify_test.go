@@ -40,6 +40,14 @@ func TestQualify(t *testing.T) {
 	}
 }
 
+// TestQualifyOnAnotherKubernetes refuses what the answer could not be about.
+func TestQualifyOnAnotherKubernetes(t *testing.T) {
+	code, _, stderr := nodestorm(t, "qualify", "karpenter@v1.7.0", "--kubernetes", "v1.35.4")
+	if code != 2 || !strings.Contains(stderr, "a release is judged on nodestorm's own Kubernetes") {
+		t.Errorf("%d: %s", code, stderr)
+	}
+}
+
 // TestNoReleaseBefore skips an upgrade where there is nothing to upgrade from.
 func TestNoReleaseBefore(t *testing.T) {
 	catalogue, err := features.Catalogue()

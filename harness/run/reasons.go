@@ -13,7 +13,8 @@ var olderReasons = []struct {
 }{
 	{regexp.MustCompile(`is there (\d+ times?)( within \S+?)?, of (\d+) at most`), "was seen $1$2, at most $3 allowed"},
 	{regexp.MustCompile(`is there (\d+ times?)( within \S+?)?, of (\d+) at least`), "was seen $1$2, at least $3 required"},
-	{regexp.MustCompile(`is (\d+ times?) in the history since (the start|the last When), of (\d+) at least`), "was seen $1 since $2, at least $3 required"},
+	{regexp.MustCompile(`is (\d+ times?) in the history since (the start|the last When), of (\d+) at least`),
+		"was seen $1 since $2, at least $3 required"},
 	{regexp.MustCompile(`" is not there`), `" was not seen`},
 	{regexp.MustCompile(`\ba record\b`), "an event"},
 	{regexp.MustCompile(`\brecord(s?)\b`), "event$1"},

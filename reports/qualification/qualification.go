@@ -27,7 +27,7 @@ type Kind string
 
 // Kinds, those first that speak against the release.
 const (
-	New       Kind = "new"       // it shows, and did not before
+	New       Kind = "new"       // it shows, and was not seen before
 	NotFixed  Kind = "not fixed" // it shows, and its record says that this release has the fix
 	Undecided Kind = "undecided" // no run of the release could decide
 	Stays     Kind = "stays"     // it shows, as it did before or as its record says
@@ -162,7 +162,7 @@ func kindOf(on, before Count, expected string) Kind {
 	case on.Shown == 0:
 		return Healthy
 	// mutant: a fix that does not fix is none of the release's failures
-	case expected == "healthy" && before.Shown > 0:
+	case expected == "healthy" && (before.Shown > 0 || before.Runs == 0):
 		return NotFixed
 	case known:
 		return Stays

@@ -25,7 +25,7 @@ type Section struct {
 }
 
 var abouts = map[Kind]string{
-	New:       "They show on this release, and on the one before they did not.",
+	New:       "They show on this release, and were not seen on the one before.",
 	NotFixed:  "Their records say that this release has the fix, and they show.",
 	Undecided: "No run of this release could decide whether they show.",
 	Stays:     "They show on this release as before.",

@@ -97,7 +97,7 @@ func New(cfg Config) *Handler {
 	return &Handler{Config: cfg, others: history.CountStrangers(cfg.Cloud.Recorder(), "the cloud's API")}
 }
 
-// UnsignedCalls are those who came without a key.
+// UnsignedCalls counts the calls that came without a key.
 func (h *Handler) UnsignedCalls() *history.Strangers { return h.others }
 
 // find is the service that a request is for, and whether its host says so: by that, or else by the service that it is signed for,

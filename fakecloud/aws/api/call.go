@@ -173,7 +173,7 @@ func (c *Call) ReportUnserved(why string) {
 // Note has the event of the call say more.
 func (c *Call) Note(key string, value any) { c.notes[key] = value }
 
-// Concern has the record of the call be about instances that only its answer names.
+// Concern has the event of the call be about instances that only its answer names.
 func (c *Call) Concern(names ...string) { c.about.Instances = names }
 
 // carryOut does what was read, with what faults have in store for it.

@@ -10,8 +10,8 @@ import (
 // byHand is the user agent of AWS's command line, whose calls the history has as those of its product.
 const byHand = "aws-cli/2.31.0"
 
-// CallAsOwner makes a call of the first service, as the owner of the account does with AWS's command line: form has its parameters. Faults
-// act on it as on other calls. The error is what AWS answers, if that is one.
+// CallAsOwner makes a call of the first service, as the owner of the account does with AWS's command line: form has its parameters.
+// Faults act on it as on other calls. The error is what AWS answers, if that is one.
 func (h *Handler) CallAsOwner(ctx context.Context, form string) error {
 	of := &h.Services[0]
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+of.Hosts[0]+"/", nil)

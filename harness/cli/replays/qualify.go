@@ -22,6 +22,7 @@ import (
 	"nodestorm/harness/run/stored"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/qualification"
+	"nodestorm/reports/redact"
 	"nodestorm/reports/table"
 	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
@@ -49,7 +50,7 @@ func newQualify(e *console.Console) *cobra.Command {
 		Long: `Replay every failure that the catalogue has of a program on a release, or a build of
 your own, and on the release before it, and say whether it is fit to roll out: what is
 new since the release before, what is fixed, what stays, and how often each was seen.
-Upgrades from the release before, and back, are among the failures.
+Of Karpenter, upgrades from the release before, and back, are among the failures.
 
 A release is not fit if a failure shows that did not show on the release before, or that
 its record calls fixed. One that shows on both stays, and speaks against neither.
@@ -91,6 +92,10 @@ func (q *qualifying) run(c *cobra.Command, target string, runs []string) error {
 	}
 	if len(runs) > 0 {
 		return q.judge(c.Context(), runs, nil, "")
+	}
+	if q.kubernetesName != "" {
+		return exit.UsageError(errors.New("--kubernetes: a release is judged on nodestorm's own Kubernetes; nodestorm verify --target " +
+			"plays on another one, and nodestorm matrix shows both"))
 	}
 	if err := q.check(c); err != nil {
 		return err
@@ -186,9 +191,10 @@ func (q *qualifying) play(ctx context.Context) (skipped []matrix.Skip, err error
 	if err != nil {
 		return nil, q.BreakOff(rows, false, err)
 	}
+	redactor := redact.ForHere(q.Catalogue.HasWord)
 	for _, row := range rows {
 		if row.Run == "" {
-			skipped = append(skipped, matrix.Skip{Scenario: row.ID, Target: row.Target, Reason: row.Reason})
+			skipped = append(skipped, matrix.Skip{Scenario: row.ID, Target: row.Target, Reason: redactor.Text(row.Reason)})
 		}
 	}
 	if _, err := q.Reporter(q.Catalogue).Publish(ctx, rows, q.Out); err != nil {
