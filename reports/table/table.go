@@ -116,6 +116,7 @@ func write(w io.Writer, as Style, rows []Row) error {
 	}
 	var b strings.Builder
 	writeOwnBuilds(&b, rows)
+	notRun(&b, rows) // before what is wrong, which people look for at the end
 	for _, r := range rows {
 		if r.Outcome == fine || r.Run == "" {
 			continue
@@ -126,7 +127,6 @@ func write(w io.Writer, as Style, rows []Row) error {
 		}
 		fmt.Fprintf(&b, "  run: %s\n", wording.Clean(r.Run))
 	}
-	notRun(&b, rows)
 	rates(&b, rows)
 	fmt.Fprintf(&b, "\n%s\n", count(rows))
 	_, err := io.WriteString(w, b.String())
