@@ -23,7 +23,7 @@ type onCloud struct {
 
 // subjects are the programs under test that judges know something of.
 var subjects = []subject{
-	{"cluster-autoscaler", []invariants.Fact{invariants.Runs, invariants.BuysForGroups}, []onCloud{
+	{"cluster-autoscaler", []invariants.Fact{invariants.Runs, invariants.LaunchesForGroups}, []onCloud{
 		{"hetzner", []invariants.Fact{invariants.LimitsDeclared, invariants.CallsCreate, invariants.CountsServers}},
 		{"clusterapi", []invariants.Fact{invariants.LimitsDeclared, invariants.ScalesObjects}},
 	}},

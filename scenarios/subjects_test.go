@@ -22,7 +22,7 @@ func TestFacts(t *testing.T) {
 		{"cluster-autoscaler", "clusterapi", "1.36.0", invariants.LeavesPaused, true},
 		{"cluster-autoscaler", "clusterapi", "mine", invariants.LeavesPaused, true},
 		{"karpenter", "", "v1.7.0", invariants.MakesClaims, true},
-		{"karpenter", "", "v1.7.0", invariants.BuysForGroups, false},
+		{"karpenter", "", "v1.7.0", invariants.LaunchesForGroups, false},
 		{"kubespray", "", "v2.28.0", invariants.Runs, true},
 		{"another", "", "v1.0.0", invariants.Runs, false},
 	} {

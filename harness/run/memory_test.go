@@ -82,7 +82,7 @@ func TestJudgeKeepsNoHistory(t *testing.T) {
 
 // Neither does reading it, in whichever order, and what a recheck returns holds none of it.
 func TestRecheckKeepsNoHistory(t *testing.T) {
-	dir, _ := store(t, "passed", bought[:5]...)
+	dir, _ := store(t, "passed", launched[:5]...)
 	catalogue := load(t)
 	path := filepath.Join(dir, run.HistoryFile)
 	var most [2]int64

@@ -23,9 +23,9 @@ const scenario = "karpenter-7515-not-ready-noexecute"
 
 type detail = map[string]any
 
-// bought is what the API server says of a second NodeClaim for a pod whose first
+// launched is what the API server says of a second NodeClaim for a pod whose first
 // machine is not ready yet, in the order of time.
-var bought = []history.Event{
+var launched = []history.Event{
 	event("create", "pods", "web", "admin", nil),
 	event("create", "nodeclaims", "one", "karpenter", nil),
 	event("patch", "nodeclaims", "one", "karpenter", detail{"providerID": "kwok://a"}),
@@ -105,11 +105,11 @@ func TestRecheckAgreesWithLive(t *testing.T) {
 		events                 []history.Event
 		want                   verdict.Verdict
 	}{
-		{"second claim", "failed", "", bought, verdict.Reproduced},
-		{"one claim", "passed", "", bought[:5], verdict.Healthy},
-		{"second claim after the pod was bound", "failed", "", append(append([]history.Event{}, bought[:5]...), bound, bought[5]), verdict.Failed},
-		{"second claim, and no time", "failed", "virtual time stood still", bought, verdict.Inconclusive},
-		{"one claim, and a world that did not end", "passed", "after the last step: etcd is still there", bought[:5], verdict.Inconclusive},
+		{"second claim", "failed", "", launched, verdict.Reproduced},
+		{"one claim", "passed", "", launched[:5], verdict.Healthy},
+		{"second claim after the pod was bound", "failed", "", append(append([]history.Event{}, launched[:5]...), bound, launched[5]), verdict.Failed},
+		{"second claim, and no time", "failed", "virtual time stood still", launched, verdict.Inconclusive},
+		{"one claim, and a world that did not end", "passed", "after the last step: etcd is still there", launched[:5], verdict.Inconclusive},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -164,11 +164,11 @@ func TestRecheckJudgesThens(t *testing.T) {
 		want              verdict.Verdict
 		difference        string
 	}{
-		{"failed", "passed", bought, verdict.Reproduced, "was recorded as passed, the history says failed: \"api create nodeclaims\" was seen 2 times, at most 1 allowed"},
-		{"passed", "failed", bought[:5], verdict.Healthy, "was recorded as failed, the history says passed"},
-		{"failed", "failed", bought, verdict.Reproduced, ""},
-		{"passed", "passed", bought[:5], verdict.Healthy, ""},
-		{"passed", "passed", bought[:3:3], verdict.Inconclusive, "was recorded as passed, the history says undecided: its window ends at 5s, and the history at 4s"},
+		{"failed", "passed", launched, verdict.Reproduced, "was recorded as passed, the history says failed: \"api create nodeclaims\" was seen 2 times, at most 1 allowed"},
+		{"passed", "failed", launched[:5], verdict.Healthy, "was recorded as failed, the history says passed"},
+		{"failed", "failed", launched, verdict.Reproduced, ""},
+		{"passed", "passed", launched[:5], verdict.Healthy, ""},
+		{"passed", "passed", launched[:3:3], verdict.Inconclusive, "was recorded as passed, the history says undecided: its window ends at 5s, and the history at 4s"},
 	} {
 		dir, live := storeThen(t, "", history.Outcome{Role: history.Then, Text: real, Status: test.recorded}, test.events...)
 		file := filepath.Join(dir, run.HistoryFile)
@@ -227,7 +227,7 @@ func TestRecheckRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			dir, _ := store(t, "failed", bought...)
+			dir, _ := store(t, "failed", launched...)
 			test.change(t, dir)
 			if _, err := run.Recheck(t.Context(), dir, kept.Records(load(t))); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want one line with %q", err, test.want)

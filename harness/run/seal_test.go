@@ -53,7 +53,7 @@ func without(is func(n int, line string) bool) func([]byte) []byte {
 // Whatever is changed in a stored run makes it inconclusive, and what is wrong is said.
 // digests are computed anew where that is said: what is found then is found without them.
 func TestRecheckOfChangedRuns(t *testing.T) {
-	other, _ := store(t, "passed", bought[:5]...)
+	other, _ := store(t, "passed", launched[:5]...)
 	history, err := os.ReadFile(filepath.Join(other, run.HistoryFile))
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestRecheckOfChangedRuns(t *testing.T) {
 	catalogue := load(t)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			dir, _ := store(t, "failed", bought...)
+			dir, _ := store(t, "failed", launched...)
 			change(t, dir, test.file, test.change)
 			if test.resealed {
 				if err := run.Reseal(t.Context(), dir); err != nil {
@@ -127,7 +127,7 @@ func inconclusive(t *testing.T, dir string, catalogue *scenarios.Catalogue, want
 // No byte of run.json or of the history can be another: either nothing can be read,
 // or nothing is concluded.
 func TestFlippedBytes(t *testing.T) {
-	dir, _ := store(t, "failed", bought...)
+	dir, _ := store(t, "failed", launched...)
 	for _, name := range []string{run.File, run.HistoryFile} {
 		path := filepath.Join(dir, name)
 		text, err := os.ReadFile(path)
@@ -156,7 +156,7 @@ func TestFlippedBytes(t *testing.T) {
 // A record that has changed since is said; by which of them a run is judged is what
 // recheck is for.
 func TestRecordChangedSince(t *testing.T) {
-	dir, _ := store(t, "failed", bought...)
+	dir, _ := store(t, "failed", launched...)
 	change(t, dir, run.File, func(text []byte) []byte {
 		return regexp.MustCompile(`"record": "[0-9a-f]{64}"`).ReplaceAll(text, fmt.Appendf(nil, `"record": "%064d"`, 1))
 	})

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 var (
 	affected = story.Run{
 		ID: "karpenter-7515-not-ready-noexecute", Title: "A Node that is not ready yet launches a second one", Autoscaler: "karpenter",
-		Mechanism: "Karpenter takes the taint of a Node that is not ready for a reason to buy another one.",
+		Mechanism: "Karpenter takes the taint of a Node that is not ready for a reason to launch another one.",
 		Issue:     "aws/karpenter-provider-aws#7515", Fix: "kubernetes-sigs/karpenter#2265", Kubernetes: "v1.34.4",
 		Target: "karpenter@v1.6.4", Verdict: "reproduced", Expected: "reproduced", Outcome: "expected",
 		Reason:   "failed: Then no more than 1 NodeClaim is created within 5m (2 NodeClaims: default-pvqrf, 40.1s after default-6sgc7); the symptom is in the history: …",

@@ -133,8 +133,8 @@ func TestDetailOfOneRunOnly(t *testing.T) {
 	}
 }
 
-// bought is a run with a second NodeClaim, which comes after the node of the first was Ready, or in its place.
-func bought(v verdict.Verdict, ready bool) *Run {
+// launched is a run with a second NodeClaim, which comes after the node of the first was Ready, or in its place.
+func launched(v verdict.Verdict, ready bool) *Run {
 	events := []history.Entry{
 		call(10, "karpenter", "create", "nodeclaims", "default-7xk2p", nil),
 		at(40, history.Node, "sim-node", "register", "nodes", "default-7xk2p", 0, nil),
@@ -147,7 +147,7 @@ func bought(v verdict.Verdict, ready bool) *Run {
 }
 
 func TestWhatDoesNotHappen(t *testing.T) {
-	text, p := made(t, bought(verdict.Reproduced, false), []uint64{2, 3, 4}, bought(verdict.Healthy, true))
+	text, p := made(t, launched(verdict.Reproduced, false), []uint64{2, 3, 4}, launched(verdict.Healthy, true))
 	if !strings.Contains(text, "absent:\n        - {source: node, verb: ready, resource: nodes, name: $claim}\n") || len(p.Wrong) > 0 {
 		t.Errorf("%q, got:\n%s", p.Wrong, text)
 	}

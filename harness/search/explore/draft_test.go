@@ -17,14 +17,14 @@ import (
 // The draft of a record is one: it reads without a problem, whatever the history says, and its
 // symptom is in the run that it was drafted from, and not in one that lacks a part of it.
 func TestDraft(t *testing.T) {
-	bought := history.Event{Source: history.API, Verb: "create", Actor: "karpenter", Object: history.Object{Resource: "nodeclaims", Name: "default-x"}, Code: 201}
+	launched := history.Event{Source: history.API, Verb: "create", Actor: "karpenter", Object: history.Object{Resource: "nodeclaims", Name: "default-x"}, Code: 201}
 	refused := history.Event{Source: history.API, Verb: "delete", Actor: `k: "{x`, Object: history.Object{Resource: "nodeclaims", Name: "default-x"}, Code: 409}
 	killed := history.Event{Source: history.Harness, Verb: "killed", Object: history.Object{Resource: "programs", Name: "karpenter"}}
 	another := refused
 	another.Object.Name = "default-y"
-	boughtToo := bought
-	boughtToo.Object.Name = "default-y"
-	all := records(bought, refused, killed)
+	launchedToo := launched
+	launchedToo.Object.Name = "default-y"
+	all := records(launched, refused, killed)
 	crash := func(function string) history.Event {
 		return history.Death("karpenter", errors.New("karpenter ended (exit status 2): panic: boom\nits last lines:\n    "+
 			"goroutine 12 [running, locked to thread]:\n    example.com/karpenter/pkg/"+function+"({0x1})\n    \tpkg/a.go:1"))
@@ -35,9 +35,9 @@ func TestDraft(t *testing.T) {
 		key                    string
 		evidence, shows, lacks []history.Entry
 	}{
-		{"no-leak", all, all, records(bought, another, killed)},
-		{"back-off", records(refused, refused), records(refused, refused), records(refused)},      // the same once more
-		{"no-overshoot", records(bought, boughtToo), records(bought, boughtToo), records(bought)}, // two that nothing more is said of
+		{"no-leak", all, all, records(launched, another, killed)},
+		{"back-off", records(refused, refused), records(refused, refused), records(refused)},                // the same once more
+		{"no-overshoot", records(launched, launchedToo), records(launched, launchedToo), records(launched)}, // two that nothing more is said of
 		{"no-leak", nil, nil, nil},
 		{"no-crash", records(crash("state.(*Cluster).Update")), records(crash("state.(*Cluster).Update")), records(crash("state.New"))},
 		{Liveness, nil, records(asked), records(asked, runs)},

@@ -416,7 +416,7 @@ func TestKnown(t *testing.T) {
 	api := func(verb, resource, name, actor string, detail map[string]any) history.Event {
 		return history.Event{Source: history.API, Verb: verb, Actor: actor, Code: 201, Object: history.Object{Resource: resource, Name: name}, Detail: detail}
 	}
-	bought := records(api("create", "pods", "app-1", "rs", nil), api("create", "nodeclaims", "beta-a", "karpenter", nil), api("patch", "nodeclaims", "beta-a", "karpenter", map[string]any{"providerID": "kwok://a"}),
+	launched := records(api("create", "pods", "app-1", "rs", nil), api("create", "nodeclaims", "beta-a", "karpenter", nil), api("patch", "nodeclaims", "beta-a", "karpenter", map[string]any{"providerID": "kwok://a"}),
 		api("patch", "nodes", "a", "node-controller", map[string]any{"providerID": "kwok://a", "taints": []string{"node.kubernetes.io/not-ready:NoExecute"}}), api("create", "nodeclaims", "beta-b", "karpenter", nil))
 	for _, test := range []struct {
 		what    string
@@ -431,7 +431,7 @@ func TestKnown(t *testing.T) {
 		{"something else is broken", records(refused, scaled), "cluster-autoscaler@1.30.1", "no-leak", ""},
 		{"another refusal", records(another, scaled), "cluster-autoscaler@1.30.1", "back-off", ""},
 		{"it says that it has failed", records(refused, event("FailedToScaleUpGroup", "Scale-up failed for group gamma: refused")), "cluster-autoscaler@1.30.1", "back-off", ""},
-		{"one of its own system, which has a twin in another", bought, "karpenter@v1.6.4", "startup-discipline", "karpenter-7515-not-ready-noexecute"},
+		{"one of its own system, which has a twin in another", launched, "karpenter@v1.6.4", "startup-discipline", "karpenter-7515-not-ready-noexecute"},
 	} {
 		site := map[bool]string{true: "karpenter/kwok", false: "cluster-autoscaler/hetzner"}[strings.HasPrefix(test.on, "karpenter")]
 		if got := Known(catalogue, test.records, site, test.on, test.key); got != test.want {

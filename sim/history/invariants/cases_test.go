@@ -94,13 +94,13 @@ var cases = []struct {
 		2m cloud created instances//b fakecloud group=pool
 		` + quiet, nil},
 
-	{"drained-first", "with a pod on it", ca, bought + `
+	{"drained-first", "with a pod on it", ca, launched + `
 		70s api create nodes//a sim-node 201 taints=
 		71s node ready nodes//a sim-node
 		80s api create pods/default/web kube-scheduler 201 subresource=binding node=a
 		20m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
 		` + quiet, []uint64{7, 8}},
-	{"drained-first", "evicted, or of a DaemonSet, or not Ready", ca, bought + `
+	{"drained-first", "evicted, or of a DaemonSet, or not Ready", ca, launched + `
 		70s api create nodes//a sim-node 201 taints=
 		71s node ready nodes//a sim-node
 		79s api create pods/default/daemon daemon-set-controller 201 owner=DaemonSet/daemon
@@ -110,7 +110,7 @@ var cases = []struct {
 		20m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
 		` + quiet, nil},
 
-	{"drained-first", "it has ended, and stays for others to see", ca, bought + `
+	{"drained-first", "it has ended, and stays for others to see", ca, launched + `
 		70s api create nodes//a sim-node 201 taints=
 		71s node ready nodes//a sim-node
 		80s api create pods/default/web job-controller 201 owner=Job/web
@@ -119,21 +119,21 @@ var cases = []struct {
 		20m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
 		` + quiet, nil},
 
-	{"no-leak", "never a Node", ca, bought + quiet, []uint64{4}},
-	{"no-leak", "deleted in the end", ca, bought + `
+	{"no-leak", "never a Node", ca, launched + quiet, []uint64{4}},
+	{"no-leak", "deleted in the end", ca, launched + `
 		30m cloud deleting instances//a fakecloud group=pool
 		` + quiet, nil},
-	{"no-leak", "it cannot be deleted", ca, bought + `
+	{"no-leak", "it cannot be deleted", ca, launched + `
 		50m fault armed fakecloud effect=refuse fault=every_call
 		` + quiet, nil},
-	{"no-leak", "its group is taken away, and no group has it", ca, bought + `
+	{"no-leak", "its group is taken away, and no group has it", ca, launched + `
 		2m cloud deleted nodegroups//pool fakecloud
 		` + quiet, nil},
-	{"no-leak", "the target was stopped", ca, bought + `
+	{"no-leak", "the target was stopped", ca, launched + `
 		2m harness stopped programs//cluster-autoscaler cluster-autoscaler
 		` + quiet, nil},
 
-	{"patience", "deleted while it boots", ca, bought + `
+	{"patience", "deleted while it boots", ca, launched + `
 		65s cloud running instances//a fakecloud group=pool
 		5m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
 		` + quiet, []uint64{4, 6}},
@@ -142,7 +142,7 @@ var cases = []struct {
 		5m api update machines/default/workers-x cluster-autoscaler 200
 		301s api patch machinedeployments/default/workers cluster-autoscaler 200 subresource=scale
 		` + quiet, []uint64{1, 3}},
-	{"patience", "it had its time, or goes off, or another deletes it", ca, bought + `
+	{"patience", "it had its time, or goes off, or another deletes it", ca, launched + `
 		61s cloud created instances//b fakecloud group=pool
 		62s cloud created instances//c fakecloud group=pool
 		70s fault effective instances//b fakecloud effect=turnsOff fault=off
@@ -322,13 +322,13 @@ var cases = []struct {
 		70s log plan nodegroups//MachineDeployment/default/second cluster-autoscaler from=1 to=2 Pods=default/api
 		` + quiet, nil},
 
-	{"no-oscillation", "bought for what was evicted", capi, `
+	{"no-oscillation", "launched for what was evicted", capi, `
 		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
 		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction
 		601s api create pods/default/web-2 replicaset-controller 201 owner=ReplicaSet/web
 		11m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-2
 		` + quiet, []uint64{2, 4}},
-	{"no-oscillation", "bought for what was evicted, after others of its own were bound", capi, `
+	{"no-oscillation", "launched for what was evicted, after others of its own were bound", capi, `
 		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
 		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction
 		601s api create pods/default/web-2 replicaset-controller 201 owner=ReplicaSet/web
@@ -336,7 +336,7 @@ var cases = []struct {
 		602s api create pods/default/web-3 kube-scheduler 201 subresource=binding node=a
 		11m log plan nodegroups//MachineDeployment/default/workers cluster-autoscaler from=1 to=2 Pods=default/web-2
 		` + quiet, []uint64{2, 6}},
-	{"no-oscillation", "bought for what was evicted, whose place another kind of pod took", capi, `
+	{"no-oscillation", "launched for what was evicted, whose place another kind of pod took", capi, `
 		1m api create pods/default/web-1 replicaset-controller 201 owner=ReplicaSet/web
 		2m api create pods/default/api-1 replicaset-controller 201 owner=ReplicaSet/api
 		10m api create pods/default/web-1 cluster-autoscaler 201 subresource=eviction
@@ -405,7 +405,7 @@ var cases = []struct {
 		124s api create nodeclaims//default-b karpenter 201
 		` + quiet, []uint64{2, 6}},
 
-	{"no-overshoot", "bought for twice", ca, pending + `
+	{"no-overshoot", "launched for twice", ca, pending + `
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud created instances//a fakecloud group=pool
 		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
@@ -515,7 +515,7 @@ var cases = []struct {
 		70s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/more
 		71s cloud created instances//b fakecloud group=other
 		` + quiet, nil},
-	{"no-overshoot", "the group had room, and one is bought for twice", grpc, `
+	{"no-overshoot", "the group had room, and one is launched for twice", grpc, `
 		0s api create pods/default/web nodestorm 201 owner=ReplicaSet/web
 		1s api patch pods/default/web kube-scheduler 200 reason=Unschedulable
 		1s api create pods/default/more nodestorm 201 owner=ReplicaSet/web
@@ -525,7 +525,7 @@ var cases = []struct {
 		70s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/more
 		71s cloud created instances//b fakecloud group=other
 		` + quiet, []uint64{5, 6, 7}},
-	{"no-overshoot", "only one at a time is bought", with(grpc, "--max-nodes-per-scaleup=1"), `
+	{"no-overshoot", "only one at a time is launched", with(grpc, "--max-nodes-per-scaleup=1"), `
 		0s api create pods/default/web nodestorm 201 owner=ReplicaSet/web
 		1s api patch pods/default/web kube-scheduler 200 reason=Unschedulable
 		1s api create pods/default/more nodestorm 201 owner=ReplicaSet/web
@@ -535,7 +535,7 @@ var cases = []struct {
 		70s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/more
 		71s cloud created instances//b fakecloud group=other
 		` + quiet, nil},
-	{"no-overshoot", "two at a time may be bought, and one is bought for twice", with(grpc, "--max-nodes-per-scaleup=2"), `
+	{"no-overshoot", "two at a time may be launched, and one is launched for twice", with(grpc, "--max-nodes-per-scaleup=2"), `
 		0s api create pods/default/web nodestorm 201 owner=ReplicaSet/web
 		1s api patch pods/default/web kube-scheduler 200 reason=Unschedulable
 		1s api create pods/default/more nodestorm 201 owner=ReplicaSet/web
@@ -679,14 +679,14 @@ var cases = []struct {
 		70s cloud off instances//a fakecloud group=pool
 		71s cloud deleting instances//a fakecloud group=pool
 		` + quiet, []uint64{3, 5}},
-	{"replacement", "bought anew", ca, pending + `
+	{"replacement", "launched anew", ca, pending + `
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud created instances//a fakecloud group=pool
 		70s cloud off instances//a fakecloud group=pool
 		17m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
 		` + quiet, nil},
 
-	{"restart-idempotence", "bought again", grpc, pending + `
+	{"restart-idempotence", "launched again", grpc, pending + `
 		1m log plan nodegroups//best cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud created instances//best-1 fakecloud group=best
 		70s harness started programs//cluster-autoscaler cluster-autoscaler
@@ -700,7 +700,7 @@ var cases = []struct {
 		80s log plan nodegroups//best cluster-autoscaler from=1 to=2 Pods=default/web
 		` + quiet, nil},
 
-	{"startup-discipline", "another pod has the place on what was bought beside it", ca, pending + `
+	{"startup-discipline", "another pod has the place on what was launched beside it", ca, pending + `
 		3s api create pods/default/web-2 nodestorm 201
 		4s api patch pods/default/web-2 kube-scheduler 200 reason=Unschedulable
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=2 Pods=default/web,_default/web-2
@@ -717,7 +717,7 @@ var cases = []struct {
 		71s fault effective pods cluster-autoscaler call=watch_pods effect=freeze fault=silent
 		80s log plan nodegroups//other cluster-autoscaler from=0 to=1 Pods=default/web
 		` + quiet, nil},
-	{"startup-discipline", "bought while it starts", ca, pending + starting + `
+	{"startup-discipline", "launched while it starts", ca, pending + starting + `
 		2m log plan nodegroups//pool cluster-autoscaler from=1 to=2 Pods=default/web
 		` + quiet, []uint64{3, 5, 7}},
 	{"startup-discipline", "it does not fit there", ca, pending + starting + `
@@ -771,7 +771,7 @@ var cases = []struct {
 		61s cloud POST_/servers servers//a cluster-autoscaler 412 group=pool
 		62s api create events/kube-system/e cluster-autoscaler 201 reason=ScaledUpGroup message=Scale-up:_group_pool_size_set_to_1_instead_of_0_(max:_3)
 		` + quiet, []uint64{1, 2, 3}},
-	{"truthful-success", "nothing was removed", ca, bought + `
+	{"truthful-success", "nothing was removed", ca, launched + `
 		20m api create events/kube-system/e cluster-autoscaler 201 reason=ScaleDownEmpty message=Scale-down:_empty_node_a_removed
 		` + quiet, []uint64{4, 5}},
 	{"truthful-success", "it was", ca, `
@@ -784,12 +784,12 @@ var cases = []struct {
 }
 
 const (
-	// pending is a pod that waits, bought an instance for it.
+	// pending is a pod that waits, launched an instance for it.
 	pending = `
 		1s api create pods/default/web nodestorm 201
 		2s api patch pods/default/web kube-scheduler 200 reason=Unschedulable
 `
-	bought = pending + `
+	launched = pending + `
 		1m log plan nodegroups//pool cluster-autoscaler from=0 to=1 Pods=default/web
 		61s cloud created instances//a fakecloud group=pool
 `

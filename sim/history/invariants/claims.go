@@ -20,14 +20,14 @@ type claim struct {
 	initialized bool
 }
 
-// batch are the pods that Karpenter's provisioner last looked at, and what it has bought
+// batch are the pods that Karpenter's provisioner last looked at, and what it has launched
 // for pods so far.
 type batch struct {
-	seen   moment
-	pods   []string
-	cut    bool              // the log does not name all of them
-	made   []*claim          // of it
-	bought map[string]*claim // by pod
+	seen     moment
+	pods     []string
+	cut      bool              // the log does not name all of them
+	made     []*claim          // of it
+	launched map[string]*claim // by pod
 	// known are pods that it has looked at before.
 	known map[string]bool
 	// held are pods whose eviction was refused, since when, and no budget has changed.
@@ -77,7 +77,7 @@ func (w *world) seeBatch(r *history.Entry) {
 		pod, is := strings.CutPrefix(r.Detail.Text("about"), "Pod/")
 		m := nominated.FindStringSubmatch(r.Detail.Text("message"))
 		if is && m != nil && w.claims[m[1]] != nil {
-			w.batch.bought[r.Object.Namespace+"/"+pod] = w.claims[m[1]]
+			w.batch.launched[r.Object.Namespace+"/"+pod] = w.claims[m[1]]
 		}
 	case r.Source == history.API && r.Detail.Text("subresource") == "eviction":
 		if pod := r.Object.Namespace + "/" + r.Object.Name; r.Code == 429 {
@@ -92,12 +92,12 @@ func (w *world) seeBatch(r *history.Entry) {
 // ones that the claim is for. Which of several claims is for which pod is unknown.
 func (w *world) guess() {
 	assigned := slices.ContainsFunc(w.batch.pods, func(pod string) bool {
-		c := w.batch.bought[pod]
+		c := w.batch.launched[pod]
 		return c != nil && slices.Contains(w.batch.made, c)
 	})
 	for _, pod := range w.batch.pods {
 		if len(w.batch.made) == 1 && !assigned && !w.batch.known[pod] {
-			w.batch.bought[pod] = w.batch.made[0]
+			w.batch.launched[pod] = w.batch.made[0]
 		}
 		w.batch.known[pod] = true
 	}
@@ -114,7 +114,7 @@ func (w *world) nodeOf(c *claim) *node {
 }
 
 // boughtFor judges every NodeClaim that Karpenter makes for pods: those that it cannot be
-// for are left out, which the provisioner has looked at before and has bought nothing for. Pods
+// for are left out, which the provisioner has looked at before and has launched nothing for. Pods
 // that stand for room, of a CapacityBuffer, had room then, which another may have now.
 func boughtFor(w *world, judge func(made *history.Entry, pods []string)) func(*history.Entry) {
 	return func(r *history.Entry) {
@@ -126,14 +126,14 @@ func boughtFor(w *world, judge func(made *history.Entry, pods []string)) func(*h
 			return
 		}
 		pods := slices.DeleteFunc(slices.Clone(w.batch.pods),
-			func(pod string) bool { return w.pods[pod] != nil && w.batch.known[pod] && w.batch.bought[pod] == nil })
+			func(pod string) bool { return w.pods[pod] != nil && w.batch.known[pod] && w.batch.launched[pod] == nil })
 		judge(r, pods)
 	}
 }
 
-// onItsWay is the claim that was bought for the pod and is not there yet.
+// onItsWay is the claim that was launched for the pod and is not there yet.
 func (w *world) onItsWay(pod string) *claim {
-	c, p := w.batch.bought[pod], w.pods[pod]
+	c, p := w.batch.launched[pod], w.pods[pod]
 	// mutant: Karpenter may launch for the same pod again
 	if c == nil || p == nil || p.bound.isSet() || p.created.at > c.created.at || c.deleting.isSet() || w.now-c.created.at > 15*time.Minute {
 		return nil
@@ -141,7 +141,7 @@ func (w *world) onItsWay(pod string) *claim {
 	return c
 }
 
-// claimTwice: nothing is bought for pods that all wait for claims on their way. joined
+// claimTwice: nothing is launched for pods that all wait for claims on their way. joined
 // says which half is judged: before the Node is there, or until it is initialized.
 func claimTwice(w *world, broken breaks, joined bool) judge {
 	return judge{see: boughtFor(w, func(r *history.Entry, pods []string) {
@@ -168,15 +168,15 @@ func claimTwice(w *world, broken breaks, joined bool) judge {
 // of one that it was made for.
 func (w *world) taken(n *node, c *claim) bool {
 	for name, p := range w.pods {
-		if p.node == n.name && !p.daemon && w.batch.bought[name] != c {
+		if p.node == n.name && !p.daemon && w.batch.launched[name] != c {
 			return true
 		}
 	}
 	return false
 }
 
-// boughtForHeld: nothing is bought for pods that stay where they are.
-func boughtForHeld(w *world, broken breaks) judge {
+// launchedForHeld: nothing is launched for pods that stay where they are.
+func launchedForHeld(w *world, broken breaks) judge {
 	return judge{see: boughtFor(w, func(r *history.Entry, pods []string) {
 		for _, pod := range pods {
 			if p := w.pods[pod]; p == nil || !p.bound.isSet() || !w.batch.held[pod].isSet() {

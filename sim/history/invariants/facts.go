@@ -16,9 +16,9 @@ const (
 	// Runs is of a program that is a process of the world: the history has its end, its
 	// panics and its races.
 	Runs Fact = "runs"
-	// BuysForGroups is of an autoscaler of groups, the log of which names the group that it
+	// LaunchesForGroups is of an autoscaler of groups, the log of which names the group that it
 	// plans to raise, and the pods that it does so for.
-	BuysForGroups Fact = "buys for groups"
+	LaunchesForGroups Fact = "buys for groups" // as stored runs have it
 	// MakesClaims is of an autoscaler that makes NodeClaims for batches of pods, which its log
 	// names.
 	MakesClaims Fact = "makes NodeClaims"

@@ -135,7 +135,7 @@ func isolation(w *world, broken breaks) judge {
 	}}
 }
 
-// replaced: what is taken away from outside is bought anew for who needs it.
+// replaced: what is taken away from outside is launched anew for who needs it.
 func replaced(w *world, broken breaks) judge {
 	return judge{end: func() {
 		for _, name := range slices.Sorted(maps.Keys(w.pods)) {

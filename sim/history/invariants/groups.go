@@ -142,7 +142,7 @@ func limitsKept(w *world, broken breaks) judge {
 	if err != nil || most == 0 {
 		return judge{}
 	}
-	enforced := w.setting("--enforce-node-group-min-size") == "true" // which buys without a plan
+	enforced := w.setting("--enforce-node-group-min-size") == "true" // which launches without a plan
 	return judge{see: func(r *history.Entry) {
 		if r.Source != history.Cloud || r.Verb != "created" || r.Detail.Text("group") == "" {
 			return

@@ -59,7 +59,7 @@ func (m *removals) scales(r *history.Entry) bool {
 	return r.Source == history.API && r.Actor == m.w.Actor && r.Code < 400 && r.Detail.Text("subresource") == "scale" && r.Verb != "get"
 }
 
-// patience: who buys an instance gives it the time to become a Node that is set for that.
+// patience: who launches an instance gives it the time to become a Node that is set for that.
 func patience(w *world, broken breaks) judge {
 	m := removalsOf(w)
 	return judge{see: func(r *history.Entry) {

@@ -13,12 +13,12 @@ import (
 
 var (
 	ca = Subject{
-		Actor: "cluster-autoscaler", Facts: []Fact{Runs, BuysForGroups, LimitsDeclared, CallsCreate, CountsServers},
+		Actor: "cluster-autoscaler", Facts: []Fact{Runs, LaunchesForGroups, LimitsDeclared, CallsCreate, CountsServers},
 		Settings: []string{"--nodes=0:2:cx22:fsn1:pool"},
 	}
-	unpaused = Subject{Actor: "cluster-autoscaler", Facts: []Fact{Runs, BuysForGroups, LimitsDeclared, ScalesObjects}}
+	unpaused = Subject{Actor: "cluster-autoscaler", Facts: []Fact{Runs, LaunchesForGroups, LimitsDeclared, ScalesObjects}}
 	capi     = Subject{Actor: "cluster-autoscaler", Facts: append(slices.Clip(unpaused.Facts), LeavesPaused)}
-	grpc     = Subject{Actor: "cluster-autoscaler", Facts: []Fact{Runs, BuysForGroups}}
+	grpc     = Subject{Actor: "cluster-autoscaler", Facts: []Fact{Runs, LaunchesForGroups}}
 	karp     = Subject{Actor: "karpenter", Facts: []Fact{Runs, MakesClaims}}
 	quiet    = "60m harness ended"
 )

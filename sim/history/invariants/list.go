@@ -2,12 +2,12 @@ package invariants
 
 var all = []Invariant{
 	{
-		Name: "back-off", Of: []Fact{BuysForGroups}, begin: backOff,
+		Name: "back-off", Of: []Fact{LaunchesForGroups}, begin: backOff,
 		Statement: "A group that has failed is left alone for --initial-node-group-backoff-duration",
 		When:      "of scale-ups of its own, within one life of the program, which keeps no back-offs",
 	},
 	{
-		Name: "bounded-loop", Of: []Fact{BuysForGroups}, begin: boundedLoop,
+		Name: "bounded-loop", Of: []Fact{LaunchesForGroups}, begin: boundedLoop,
 		Statement: "No loop takes as long as --max-inactivity, after which the program's own health check fails",
 		When:      "always, while the program runs",
 	},
@@ -18,28 +18,28 @@ var all = []Invariant{
 			"--max-nodes-total; of being brought back once nothing was disturbed for --max-node-provision-time and five minutes",
 	},
 	{
-		Name: "drained-first", Of: []Fact{BuysForGroups}, begin: drainedFirst,
+		Name: "drained-first", Of: []Fact{LaunchesForGroups}, begin: drainedFirst,
 		Statement: "No instance is deleted with a pod on it that was not evicted",
 		When:      "of instances whose Node is Ready; pods of DaemonSets, and ones that came within the last second, are left out",
 	},
 	{
-		Name: "fail-over", Of: []Fact{BuysForGroups}, begin: failOver,
+		Name: "fail-over", Of: []Fact{LaunchesForGroups}, begin: failOver,
 		Statement: "Pods for which one group has failed get instances of another one within two minutes",
 		When: "where the pods get instances in another group later, or there is one of the same type " +
 			"and place; unless calls to the cloud are refused, or the other group has failed itself within --max-node-group-backoff-duration",
 	},
 	{
-		Name: "graceful-deletion", Of: []Fact{BuysForGroups, MakesClaims}, begin: gracefulDeletion,
+		Name: "graceful-deletion", Of: []Fact{LaunchesForGroups, MakesClaims}, begin: gracefulDeletion,
 		Statement: "No pod is deleted without a grace period, which would forget it while it may still run",
 		When:      "always",
 	},
 	{
-		Name: "isolation", Of: []Fact{BuysForGroups}, begin: isolation,
+		Name: "isolation", Of: []Fact{LaunchesForGroups}, begin: isolation,
 		Statement: "What is wrong with one group or one node does not stop ten loops in a row",
 		When:      "unless a fault acts on calls that are about no group",
 	},
 	{
-		Name: "limits", Of: []Fact{BuysForGroups}, begin: limitsKept,
+		Name: "limits", Of: []Fact{LaunchesForGroups}, begin: limitsKept,
 		Statement: "There are never more instances than --max-nodes-total",
 		When:      "where it is set",
 	},
@@ -54,18 +54,18 @@ var all = []Invariant{
 		When:      "within five minutes of the conflict",
 	},
 	{
-		Name: "no-leak", Of: []Fact{BuysForGroups}, begin: noLeak,
+		Name: "no-leak", Of: []Fact{LaunchesForGroups}, begin: noLeak,
 		Statement: "No instance stays that is no Node",
 		When:      "--max-node-provision-time and five minutes after it was created, unless calls to the cloud are refused",
 	},
 	{
-		Name: "no-oscillation", Of: []Fact{BuysForGroups, MakesClaims}, begin: noOscillation,
+		Name: "no-oscillation", Of: []Fact{LaunchesForGroups, MakesClaims}, begin: noOscillation,
 		Statement: "No instance is launched for pods that were evicted to take their node away, nor for ones that cannot be",
 		When: "of Cluster Autoscaler within ten minutes of the eviction, unless a pod of another owner " +
 			"was bound since, or another actor has taken an instance away; of Karpenter while the eviction is refused and no budget has changed",
 	},
 	{
-		Name: "no-overshoot", Of: []Fact{BuysForGroups, MakesClaims}, begin: noOvershoot,
+		Name: "no-overshoot", Of: []Fact{LaunchesForGroups, MakesClaims}, begin: noOvershoot,
 		Statement: "No instance is launched for a pod while one for it is on its way, and each of those launched together gets a pod",
 		When: "of instances on which no fault acts, within --max-node-provision-time; of pods that stay, " +
 			"while for every pod that waits an instance is on its way; of Cluster Autoscaler unless a watch of " +
@@ -82,7 +82,7 @@ var all = []Invariant{
 		When:      "fifteen undisturbed minutes after its deletion",
 	},
 	{
-		Name: "patience", Of: []Fact{BuysForGroups}, begin: patience,
+		Name: "patience", Of: []Fact{LaunchesForGroups}, begin: patience,
 		Statement: "No instance that runs, or will, is deleted before it had --max-node-provision-time to become a Node",
 		When:      "of instances on which no fault acts that keeps them from it",
 	},
@@ -98,12 +98,12 @@ var all = []Invariant{
 		When: "from when the pod is found unschedulable, while no fault is armed, nor was in the minute before",
 	},
 	{
-		Name: "replacement", Of: []Fact{BuysForGroups}, begin: replaced,
+		Name: "replacement", Of: []Fact{LaunchesForGroups}, begin: replaced,
 		Statement: "For a pod whose instance was lost another one is launched",
 		When:      "--max-node-provision-time and two minutes after the loss, undisturbed",
 	},
 	{
-		Name: "restart-idempotence", Of: []Fact{BuysForGroups}, begin: restartIdempotence,
+		Name: "restart-idempotence", Of: []Fact{LaunchesForGroups}, begin: restartIdempotence,
 		Statement: "After a restart no instance is launched for a pod while one for it is on its way",
 		When: "of instances on which no fault acts, within --max-node-provision-time; of Cluster " +
 			"Autoscaler unless a watch of its own was silent then, and on Hetzner, where sizes are taken " +
@@ -115,25 +115,25 @@ var all = []Invariant{
 		When:      "within a minute of the scale-down",
 	},
 	{
-		Name: "startup-discipline", Of: []Fact{BuysForGroups, MakesClaims}, begin: startupDiscipline,
+		Name: "startup-discipline", Of: []Fact{LaunchesForGroups, MakesClaims}, begin: startupDiscipline,
 		Statement: "No instance is launched for a pod while the Node of an earlier one starts: is not Ready, or tainted",
 		When: "within --max-node-provision-time of the instance's creation; of Cluster Autoscaler unless " +
 			"a watch of its own was silent then, and on Hetzner, where sizes are taken from the list of servers, unless that was wrong",
 	},
 	{
-		Name: "taint-hygiene", Of: []Fact{BuysForGroups}, begin: taintHygiene,
+		Name: "taint-hygiene", Of: []Fact{LaunchesForGroups}, begin: taintHygiene,
 		Statement: "No node stays marked as one that is to go longer than the reason lasts",
 		When: "of Nodes whose machine is there: three loops after a restart; 20 minutes after a drain " +
 			"began; eight loops after a pod came to a candidate that does not go with it later, while its group " +
 			"is there, unless the pods on it request less of it than --scale-down-utilization-threshold",
 	},
 	{
-		Name: "target-honesty", Of: []Fact{BuysForGroups}, begin: targetHonesty,
+		Name: "target-honesty", Of: []Fact{LaunchesForGroups}, begin: targetHonesty,
 		Statement: "What timed out of a scale-up is asked for no longer",
 		When:      "five minutes after the program says that it timed out, unless calls to the cloud are refused",
 	},
 	{
-		Name: "truthful-success", Of: []Fact{BuysForGroups}, begin: truthfulSuccess,
+		Name: "truthful-success", Of: []Fact{LaunchesForGroups}, begin: truthfulSuccess,
 		Statement: "What its events say is done has been done",
 		When:      "of scale-ups on Hetzner, where the call itself creates; of removals everywhere",
 	},

@@ -18,10 +18,10 @@ func (w *world) othersBound(owner string, since moment) bool {
 	return false
 }
 
-// noOscillation: a node is not taken away whose pods another one has to be bought for.
+// noOscillation: a node is not taken away whose pods another one has to be launched for.
 func noOscillation(w *world, broken breaks) judge {
 	if w.hasFact(MakesClaims) {
-		return boughtForHeld(w, broken)
+		return launchedForHeld(w, broken)
 	}
 	const soon = 10 * time.Minute
 	owed := map[string][]moment{}     // evictions, by owner, whose pod has no successor yet

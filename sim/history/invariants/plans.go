@@ -27,7 +27,7 @@ type plan struct {
 	// asked says that its call to scale was taken; undone that it was refused, so that what came
 	// is another's.
 	asked, undone bool
-	// misled says that it, or a later one, buys again for a pod after the cloud has listed what is
+	// misled says that it, or a later one, launches again for a pod after the cloud has listed what is
 	// not so.
 	misled bool
 	// instances are those that were created for it.

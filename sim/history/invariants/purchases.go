@@ -11,9 +11,9 @@ import (
 	"nodestorm/sim/history"
 )
 
-// judgeRepeats judges every plan that is for a pod for which something was bought already. It
+// judgeRepeats judges every plan that is for a pod for which something was launched already. It
 // passes on what was, and that it is still on its way.
-func judgeRepeats(w *world, judge func(p, before *plan, pod string, bought *instance)) func(*history.Entry) {
+func judgeRepeats(w *world, judge func(p, before *plan, pod string, launched *instance)) func(*history.Entry) {
 	return func(r *history.Entry) {
 		if r.Source != history.Logged || r.Verb != "plan" || len(w.plans) == 0 {
 			return
@@ -57,7 +57,7 @@ func (w *world) unclaimed(group string) (found []*instance) {
 // kinds that are to share instances, as they can be put on them in another order, or that have
 // instances of several groups: small ones find a place on those that only large ones need.
 func (w *world) allBoughtFor(latest *plan) bool {
-	waiting, kinds, groups, bought := 0, map[string]bool{}, map[string]bool{}, map[*instance]bool{}
+	waiting, kinds, groups, launched := 0, map[string]bool{}, map[string]bool{}, map[*instance]bool{}
 	for name, p := range w.pods {
 		if !slices.Contains(latest.pods, name) && (!p.unschedulable.isSet() || p.bound.isSet() || p.daemon || p.evicted.isSet()) {
 			continue
@@ -67,20 +67,20 @@ func (w *world) allBoughtFor(latest *plan) bool {
 			slices.ContainsFunc(q.instances, func(i *instance) bool { return !w.maySchedule(i) }) {
 			return false
 		}
-		if w.openPlaces(q) == 0 || w.overtaken(q) { // others have a place that was bought for it, and it may do so in turn
+		if w.openPlaces(q) == 0 || w.overtaken(q) { // others have a place that was launched for it, and it may do so in turn
 			return false
 		}
 		waiting++
 		kinds[cmp.Or(p.owner, name)] = true
 		groups[q.group] = true
 		for _, i := range q.instances {
-			bought[i] = true
+			launched[i] = true
 		}
 	}
 	// mutant: pods of several kinds share instances as they were meant to
 	// mutant: pods that share an instance never get two
 	// mutant: instances of several groups are planned for pods as one group's are
-	return len(kinds) == 1 || len(groups) == 1 && len(bought) >= waiting
+	return len(kinds) == 1 || len(groups) == 1 && len(launched) >= waiting
 }
 
 // openPlaces are how many instances of a plan take no pods yet.
@@ -104,7 +104,7 @@ func (w *world) overtaken(p *plan) bool {
 	return false
 }
 
-// noOvershoot: what is bought for a pod is waited for; and of what is bought together,
+// noOvershoot: what is launched for a pod is waited for; and of what is launched together,
 // nothing is left over.
 func noOvershoot(w *world, broken breaks) judge {
 	if w.hasFact(MakesClaims) {
@@ -178,7 +178,7 @@ func (w *world) leftOver(p *plan, hosts map[string]bool) *instance {
 	return nil
 }
 
-// restartIdempotence: what was bought before a restart is waited for as well.
+// restartIdempotence: what was launched before a restart is waited for as well.
 func restartIdempotence(w *world, broken breaks) judge {
 	return judge{see: judgeRepeats(w, func(p, q *plan, pod string, i *instance) {
 		if w.programs.started.at > q.at.at {

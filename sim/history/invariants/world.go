@@ -93,7 +93,7 @@ func newWorld(s Subject) *world {
 		Subject: s, instances: map[string]*instance{}, sizes: map[string]int{}, nodes: map[string]*node{}, pods: map[string]*pod{},
 		faults: map[string]string{},
 		claims: map[string]*claim{}, fixed: map[string]bool{},
-		batch: batch{bought: map[string]*claim{}, known: map[string]bool{}, held: map[string]moment{}},
+		batch: batch{launched: map[string]*claim{}, known: map[string]bool{}, held: map[string]moment{}},
 	}
 }
 

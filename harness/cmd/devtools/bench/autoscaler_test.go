@@ -103,7 +103,7 @@ const manyTypes = 400
 
 // onManyTypes is a feature of Karpenter whose provider kwok has that many instance types, in a file that is
 // written as the provider reads it: five families of two to sixteen GiB a processor, of twenty sizes, for
-// two architectures and two systems, each in four zones, bought on demand and spot.
+// two architectures and two systems, each in four zones, launched on demand and spot.
 func onManyTypes(b *testing.B, files fs.FS, feature string) fs.FS {
 	type requirement struct {
 		Key      string   `json:"key"`
