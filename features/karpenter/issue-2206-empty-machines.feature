@@ -4,7 +4,7 @@
 Feature: Empty machines go although a pod comes to one of them
 
   @karpenter-2206-empty-machines
-  Scenario: A small pod comes every fifteen seconds
+  Scenario: Small pods come one after the other
     Given a cluster
     And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
@@ -40,13 +40,13 @@ Feature: Empty machines go although a pod comes to one of them
       """
     Then 1m from now, exactly 4 NodeClaims have been created since the start
     When "Deployment/web" is scaled to 0
-    And the scenario waits for 43s
+    And the scenario waits for 42s
     And a pod "one" that requests 1 CPU is created
     And the scenario waits for 15s
     And a pod "two" that requests 1 CPU is created
-    And the scenario waits for 15s
+    And the scenario waits for 11s
     And a pod "three" that requests 1 CPU is created
-    And the scenario waits for 15s
+    And the scenario waits for 10s
     And a pod "four" that requests 1 CPU is created
     Then this holds within 3m:
       """
