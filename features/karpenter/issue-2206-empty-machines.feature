@@ -46,7 +46,7 @@ Feature: Empty machines go although a pod comes to one of them
     And a pod "two" that requests 1 CPU is created
     And the scenario waits for 11s
     And a pod "three" that requests 1 CPU is created
-    And the scenario waits for 10s
+    And the scenario waits for 12s
     And a pod "four" that requests 1 CPU is created
     Then this holds within 3m:
       """
