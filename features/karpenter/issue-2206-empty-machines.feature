@@ -19,7 +19,7 @@ Feature: Empty machines go although a pod comes to one of them
       kind: NodePool
       metadata: {name: default}
       spec:
-        disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s, budgets: [{nodes: 100%}]}
+        disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s, budgets: [{nodes: "0"}]}
         template:
           spec:
             nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
@@ -40,7 +40,12 @@ Feature: Empty machines go although a pod comes to one of them
       """
     Then 1m from now, exactly 4 NodeClaims have been created since the start
     When "Deployment/web" is scaled to 0
-    And the scenario waits for 42s
+    And the scenario waits for 35s
+    And "NodePool/default" is patched with:
+      """
+      spec: {disruption: {budgets: [{nodes: 100%}]}}
+      """
+    And the scenario waits for 12.5s
     And a pod "one" that requests 1 CPU is created
     And the scenario waits for 15s
     And a pod "two" that requests 1 CPU is created
