@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,6 +30,10 @@ var clusterSentences = scene.Sentences{
 		{Role: scene.Given, Words: `a cluster`, Begins: true, Act: cluster(func(*world.Config, words.Args) {})},
 		{Role: scene.Given, Words: `a cluster without the admission plugin DefaultTolerationSeconds`, Begins: true,
 			Act: cluster(withoutDefaultTolerations)},
+		{Role: scene.Given, Words: `a cluster with the admission plugin "NAME"`, Begins: true, Check: checkPlugin,
+			Act: cluster(func(c *world.Config, a words.Args) {
+				c.APIServer = map[string][]string{"enable-admission-plugins": {a.Text(0)}}
+			})},
 		{Role: scene.Given, Words: `a cluster whose API server also serves "NAME"`, Begins: true, Check: checkServes,
 			Act: cluster(func(c *world.Config, a words.Args) { c.Serves = []string{a.Text(0)} })},
 		{Role: scene.Given, Words: `a Ready Node "NAME" for system pods only`, Act: systemNode},
@@ -56,6 +62,17 @@ func cluster(with func(*world.Config, words.Args)) func(context.Context, *scene.
 // switched off where users bring pods with tolerations of their own.
 func withoutDefaultTolerations(cfg *world.Config, _ words.Args) {
 	cfg.APIServer = map[string][]string{"disable-admission-plugins": {"DefaultTolerationSeconds"}}
+}
+
+// plugins are the admission plugins that are off in an API server of Kubernetes 1.36 and need no file of their own.
+var plugins = []string{"AlwaysPullImages", "DenyServiceExternalIPs", "ExtendedResourceToleration", "LimitPodHardAntiAffinityTopology",
+	"NamespaceAutoProvision", "NamespaceExists", "OwnerReferencesPermissionEnforcement", "PodNodeSelector", "PodTolerationRestriction"}
+
+func checkPlugin(_ *scene.Feature, a words.Args) error {
+	if !slices.Contains(plugins, a.Text(0)) {
+		return fmt.Errorf("%q is no admission plugin that can be switched on; want one of %s", a.Text(0), strings.Join(plugins, ", "))
+	}
+	return nil
 }
 
 var groupVersion = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/v[0-9]+([a-z]+[0-9]+)?$`)

@@ -111,6 +111,7 @@ func TestSettings(t *testing.T) {
 		{"Cluster Autoscaler with these flags, whether it knows them or not:", []string{"--leader-elect|false"}, ""},
 		{"Cluster Autoscaler with these flags, whether it knows them or not:", []string{"--leader elect|false"}, "is no flag"},
 		{"a cluster whose API server also serves \"resource.k8s.io\"", nil, "is no version of an API group"},
+		{"a cluster with the admission plugin \"OwnerReferences\"", nil, "is no admission plugin that can be switched on; want one of AlwaysPullImages"},
 		{"Karpenter with the flags:", []string{"--batch-max-duration|20s"}, ""},
 		{"the target has the environment variables:", []string{"CAPI_GROUP|x"}, ""},
 		{"the target has the environment variables:", []string{"CAPI-GROUP|x"}, "is no environment variable"},
