@@ -24,6 +24,7 @@ import (
 	"nodestorm/harness/cloud"
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
+	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/reports/redact"
@@ -120,7 +121,10 @@ func (a *Autoscaler) readRights() (rights []*unstructured.Unstructured, err erro
 }
 
 // Upgrade has another release take the place of the one that runs, with the flags that it knows of those that were wanted.
-func (a *Autoscaler) Upgrade(ctx context.Context, to builds.Target) error {
+func (a *Autoscaler) Upgrade(ctx context.Context, to builds.Target, left scene.LeftBehind) error {
+	if left.CRDs {
+		return errors.New("Cluster Autoscaler brings no CRDs that could be left behind")
+	}
 	cfg := a.cfg
 	cfg.Target = to
 	next, err := prepare(ctx, cfg)

@@ -7,6 +7,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/program/deploy"
+	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
@@ -53,10 +54,12 @@ func (k *Karpenter) spec() (spec process.Spec, err error) {
 
 // Upgrade has another release take the place of the one that runs, as its documentation says: its CRDs and what its chart
 // has beside the Deployment come first, then the controller is replaced. One replica runs, so that there is none for a moment.
-func (k *Karpenter) Upgrade(ctx context.Context, to builds.Target) error {
+func (k *Karpenter) Upgrade(ctx context.Context, to builds.Target, left scene.LeftBehind) error {
 	k.target = to
-	if err := k.installCRDs(); err != nil {
-		return err
+	if !left.CRDs {
+		if err := k.installCRDs(); err != nil {
+			return err
+		}
 	}
 	before := k.rights
 	if err := k.readChart(); err != nil {

@@ -19,7 +19,10 @@ var upgradeSentences = scene.Sentences{
 			Wants: wantsBefore(1), Check: checkFirst, Act: startBefore(1)},
 		{Role: scene.Given, Words: `the second release before the target runs in its place until it is upgraded`,
 			Wants: wantsBefore(2), Check: checkFirst, Act: startBefore(2)},
-		{Role: scene.When, Words: `the target is upgraded`, Needs: []scene.Need{scene.CanUpgrade}, Check: checkUpgrade, Act: upgrade},
+		{Role: scene.When, Words: `the target is upgraded`, Needs: []scene.Need{scene.CanUpgrade}, Check: checkUpgrade,
+			Act: upgrade(scene.LeftBehind{})},
+		{Role: scene.When, Words: `the target is upgraded, and its CRDs are left behind`, Needs: []scene.Need{scene.CanUpgrade},
+			Check: checkUpgrade, Act: upgrade(scene.LeftBehind{CRDs: true})},
 		{Role: scene.When, Words: `the target is upgraded to RELEASE`, Needs: []scene.Need{scene.CanUpgrade}, Wants: wantsVersion,
 			Check: checkUpgradeTo, Act: upgradeTo},
 		{Role: scene.When, Words: `the target is rolled back`, Needs: []scene.Need{scene.CanUpgrade}, Check: checkRollBack, Act: rollBack},
@@ -78,10 +81,12 @@ func startBefore(n int) func(context.Context, *scene.Scene, words.Args) error {
 	}
 }
 
-func upgrade(ctx context.Context, s *scene.Scene, _ words.Args) error { return s.Upgrade(ctx, "") }
+func upgrade(left scene.LeftBehind) func(context.Context, *scene.Scene, words.Args) error {
+	return func(ctx context.Context, s *scene.Scene, _ words.Args) error { return s.Upgrade(ctx, "", left) }
+}
 
 func upgradeTo(ctx context.Context, s *scene.Scene, a words.Args) error {
-	return s.Upgrade(ctx, a.Text(0))
+	return s.Upgrade(ctx, a.Text(0), scene.LeftBehind{})
 }
 
 func rollBack(ctx context.Context, s *scene.Scene, _ words.Args) error { return s.RollBack(ctx) }

@@ -11,9 +11,14 @@ import (
 
 // Upgradable is a program of which another release can take the place.
 type Upgradable interface {
-	// Upgrade brings what the release's documentation says has to be there for it, ends the program as a kubelet does, and
-	// starts the release with the settings that the scenario gave the program.
-	Upgrade(ctx context.Context, to builds.Target) error
+	// Upgrade brings what the release's documentation says has to be there for it, but for what is left behind, ends the program
+	// as a kubelet does, and starts the release with the settings that the scenario gave the program.
+	Upgrade(ctx context.Context, to builds.Target, left LeftBehind) error
+}
+
+// LeftBehind is what an upgrade leaves as the release before brought it.
+type LeftBehind struct {
+	CRDs bool // as Helm does with those of a chart's folder crds
 }
 
 // releases are those that have run as the target.
@@ -52,14 +57,14 @@ func (s *Scene) release(version string) (t builds.Target, err error) {
 
 // Upgrade has a release take the place of the one that runs as the target: that of a version, or the build under test where
 // version is empty.
-func (s *Scene) Upgrade(ctx context.Context, version string) (err error) {
+func (s *Scene) Upgrade(ctx context.Context, version string, left LeftBehind) (err error) {
 	to := s.Rig.Target
 	if version != "" {
 		if to, err = s.release(version); err != nil {
 			return err
 		}
 	}
-	return s.replaceTarget(ctx, to)
+	return s.replaceTarget(ctx, to, left)
 }
 
 // RollBack has the release run as the target that ran before the last upgrade.
@@ -68,14 +73,14 @@ func (s *Scene) RollBack(ctx context.Context) error {
 	if before == nil {
 		return fmt.Errorf("%s was not upgraded", s.Rig.Target.Program())
 	}
-	return s.replaceTarget(ctx, *before)
+	return s.replaceTarget(ctx, *before, LeftBehind{})
 }
 
-func (s *Scene) replaceTarget(ctx context.Context, to builds.Target) error {
+func (s *Scene) replaceTarget(ctx context.Context, to builds.Target, left LeftBehind) error {
 	of := State[releases](s)
 	before := of.running
 	s.recordRelease(history.Upgraded, to)
-	if err := s.Target.(Upgradable).Upgrade(ctx, to); err != nil {
+	if err := s.Target.(Upgradable).Upgrade(ctx, to, left); err != nil {
 		return fmt.Errorf("replacing %s by %s: %w", before.Ref, to.Ref, err)
 	}
 	of.running, of.before = to, &before
