@@ -45,16 +45,12 @@ type RuntimeDown struct{}
 var _ = theKubelet.Add("runtimeDown", RuntimeDown{},
 	fault.Say("is not answered by its container runtime")).Called("the container runtime does not answer")
 
-func (RuntimeDown) begin(m *Machines, b *machine, a *armed) error {
+func (RuntimeDown) begin(m *Machines, _ *machine, a *armed) error {
 	m.awaitNotReady(a)
-	b.runtime.SetDown(true)
-	return nil
+	return m.setRuntime(a.object.Name, false)
 }
 
-func (RuntimeDown) repair(_ *Machines, b *machine) error {
-	b.runtime.SetDown(false)
-	return nil
-}
+func (RuntimeDown) repair(m *Machines, b *machine) error { return m.setRuntime(b.spec.Name, true) }
 
 // NetworkGone is as if the network plugin's configuration had been removed. It is effective like RuntimeDown.
 type NetworkGone struct{}

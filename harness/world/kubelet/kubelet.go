@@ -187,6 +187,16 @@ func (m *Machines) SetNetwork(name string, ready bool) error {
 	return os.WriteFile(file, []byte(network), 0o644)
 }
 
+// setRuntime lets the container runtime of a machine answer, or not.
+func (m *Machines) setRuntime(name string, answers bool) error {
+	found, err := m.lookup(name)
+	if err != nil {
+		return err
+	}
+	found.runtime.SetDown(!answers)
+	return nil
+}
+
 func (m *Machines) record(verb, name string, detail map[string]any) {
 	m.world.History().Record(history.Event{
 		Source: history.Node, Verb: verb, Actor: "kubelet", Detail: detail,

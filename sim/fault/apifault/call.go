@@ -74,9 +74,18 @@ func (c *call) replied(resp *http.Response) error {
 		return c.proxy.open(c, resp)
 	}
 	if c.rule != nil {
-		if e, ok := c.rule.does.(afterwards); ok {
-			return e.after(c, c.rule, resp)
-		}
+		return c.after(c.rule, resp)
+	}
+	return nil
+}
+
+// after does what a rule does with a reply. The error errLost is that the client gets none.
+func (c *call) after(by *armed, resp *http.Response) error {
+	if e, ok := by.does.(afterwards); ok {
+		e.after(c, by, resp)
+	}
+	if _, lost := by.does.(losing); lost {
+		return errLost
 	}
 	return nil
 }

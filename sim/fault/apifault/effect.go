@@ -15,10 +15,12 @@ type (
 	beforehand interface {
 		before(c *call, w http.ResponseWriter) (goesOn bool)
 	}
-	// afterwards acts between the API server's reply and the client. The error errLost is that the client gets none.
+	// afterwards acts between the API server's reply and the client.
 	afterwards interface {
-		after(c *call, by *armed, resp *http.Response) error
+		after(c *call, by *armed, resp *http.Response)
 	}
+	// losing is one of those after which the client gets no reply.
+	losing interface{ loses() }
 	// onWatch acts on the stream of a watch, which is locked. It returns at once, and calls finished when it has
 	// done with it.
 	onWatch interface{ watch(s *stream, a *armed) }

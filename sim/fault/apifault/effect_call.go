@@ -132,10 +132,9 @@ type Hold struct {
 var _ = calls.Add("hold", Hold{}, fault.Say("is carried out, but its response is held back for DURATION", "for")).
 	Draws(drawnCall, "is carried out, but its response is held back for 10s")
 
-func (a Hold) after(c *call, by *armed, resp *http.Response) error {
+func (a Hold) after(c *call, by *armed, resp *http.Response) {
 	c.proxy.tookEffect(c, by, map[string]any{"code": resp.StatusCode})
 	c.wait(time.Duration(a.For), by.over)
-	return nil
 }
 
 // Lose lets the API server act and throws its reply away: the client's connection
@@ -145,7 +144,8 @@ type Lose struct{}
 var _ = calls.Add("lose", Lose{}, fault.Say("is carried out, but its response is lost")).
 	Draws(drawnCall, "is carried out, but its response is lost")
 
-func (Lose) after(c *call, by *armed, resp *http.Response) error {
+func (Lose) after(c *call, by *armed, resp *http.Response) {
 	c.proxy.tookEffect(c, by, map[string]any{"code": resp.StatusCode})
-	return errLost
 }
+
+func (Lose) loses() {}

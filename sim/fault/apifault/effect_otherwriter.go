@@ -43,7 +43,7 @@ func (act OtherWriter) before(c *call, _ http.ResponseWriter) (goesOn bool) {
 	return true
 }
 
-func (act OtherWriter) after(c *call, by *armed, resp *http.Response) error {
+func (act OtherWriter) after(c *call, by *armed, resp *http.Response) {
 	switch {
 	case c.info.Verb != "get":
 	case resp.StatusCode != http.StatusOK:
@@ -51,7 +51,6 @@ func (act OtherWriter) after(c *call, by *armed, resp *http.Response) error {
 	default:
 		act.interfere(c)
 	}
-	return nil
 }
 
 // interfere lets the other writer change the call's object.

@@ -33,10 +33,7 @@ func (StaleList) before(c *call, _ http.ResponseWriter) (goesOn bool) {
 	return true
 }
 
-func (StaleList) after(c *call, _ *armed, resp *http.Response) error {
-	c.compare(resp)
-	return nil
-}
+func (StaleList) after(c *call, _ *armed, resp *http.Response) { c.compare(resp) }
 
 // frozenList is what a StaleList serves. Its fields are valid once known is closed.
 type frozenList struct {

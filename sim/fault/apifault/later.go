@@ -3,6 +3,7 @@ package apifault
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -67,7 +68,11 @@ func (p *Proxy) doLater(r *http.Request, body []byte) {
 // forwardLater reports whether the API server has done a call.
 func (p *Proxy) forwardLater(r *http.Request) (done bool) {
 	defer func() {
-		if wrong := recover(); wrong != nil && wrong != http.ErrAbortHandler { // the latter: a rule has hung up
+		wrong := recover()
+		if err, is := wrong.(error); is && errors.Is(err, http.ErrAbortHandler) {
+			return // a rule has hung up
+		}
+		if wrong != nil {
 			panic(wrong)
 		}
 	}()

@@ -51,10 +51,8 @@ func (p *Proxy) open(c *call, resp *http.Response) error {
 		c.rule = nil // the stream finishes with it
 		s.begin(a)
 	default:
-		if e, ok := a.does.(afterwards); ok {
-			if err := e.after(c, a, resp); err != nil {
-				return err
-			}
+		if err := c.after(a, resp); err != nil {
+			return err
 		}
 	}
 	p.mu.Lock()

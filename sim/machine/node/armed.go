@@ -117,8 +117,8 @@ func (k *kubelet) returned(now time.Time) {
 // runtimeError is why the kubelet starts and stops no pod. Nil means that it does.
 func (k *kubelet) runtimeError(now time.Time) error {
 	for a, e := range forEachFault[unready](k) {
-		if runtime, _ := e.broken(a, now); runtime != nil {
-			return runtime
+		if err := e.runtimeError(a, now); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -129,9 +129,9 @@ func (k *kubelet) networkError(now time.Time) error {
 	if !k.networkUp(now) {
 		return errNetworkDown
 	}
-	for a, e := range forEachFault[unready](k) {
-		if _, network := e.broken(a, now); network != nil {
-			return network
+	for a, e := range forEachFault[offline](k) {
+		if err := e.networkError(a, now); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -70,12 +70,12 @@ func (KubeletRestarts) returned(a *armed, now time.Time) {
 	}
 }
 
-func (e KubeletRestarts) broken(a *armed, now time.Time) (runtime, _ error) {
+func (e KubeletRestarts) runtimeError(a *armed, now time.Time) error {
 	r := a.state.(*restart)
 	if r.begun && a.Expired(now) && (r.returnedAt.IsZero() || now.Before(r.returnedAt.Add(time.Duration(e.Settle)))) {
-		runtime = errStarting
+		return errStarting
 	}
-	return runtime, nil
+	return nil
 }
 
 func (e KubeletRestarts) next(k *kubelet, a *armed, due *earliest, started bool) {

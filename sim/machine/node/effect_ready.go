@@ -11,8 +11,14 @@ import (
 type notReady struct{}
 
 func (notReady) visible(k *kubelet, a *armed, now time.Time) bool {
-	runtime, network := a.does.(unready).broken(a, now)
-	return (runtime != nil || network != nil) && k.saidNotReady() && k.networkUp(now)
+	var err error
+	switch e := a.does.(type) {
+	case unready:
+		err = e.runtimeError(a, now)
+	case offline:
+		err = e.networkError(a, now)
+	}
+	return err != nil && k.saidNotReady() && k.networkUp(now)
 }
 
 func (notReady) recovered(k *kubelet, a *armed, now time.Time) bool {
@@ -26,11 +32,11 @@ type NotReady struct{ notReady }
 var _ = anyNode.Add("notReady", NotReady{}, fault.Say("is NotReady")).Called("not ready").
 	Draws("{nodes}", "is NotReady")
 
-func (NotReady) broken(a *armed, now time.Time) (runtime, _ error) {
+func (NotReady) runtimeError(a *armed, now time.Time) error {
 	if a.Active(now) {
-		runtime = errRuntimeDown
+		return errRuntimeDown
 	}
-	return runtime, nil
+	return nil
 }
 
 // Break implements Real.
@@ -51,11 +57,11 @@ type NetworkDown struct{ notReady }
 var _ = anyNode.Add("networkDown", NetworkDown{}, fault.Say("has no network")).Called("not ready").
 	Draws("{nodes}", "has no network")
 
-func (NetworkDown) broken(a *armed, now time.Time) (_, network error) {
+func (NetworkDown) networkError(a *armed, now time.Time) error {
 	if a.Active(now) {
-		network = errNetworkDown
+		return errNetworkDown
 	}
-	return nil, network
+	return nil
 }
 
 // The network plugin's configuration in a container.
@@ -84,11 +90,11 @@ type Flaps struct {
 var _ = anyNode.Add("flaps", Flaps{}, fault.Say("is NotReady for half of every DURATION", "every")).Called("flapping").
 	Draws("{nodes}", "is NotReady for half of every 40s")
 
-func (e Flaps) broken(a *armed, now time.Time) (runtime, _ error) {
+func (e Flaps) runtimeError(a *armed, now time.Time) error {
 	if every := time.Duration(e.Every); a.Active(now) && now.Sub(a.Begins())%every < every/2 {
-		runtime = errRuntimeDown
+		return errRuntimeDown
 	}
-	return runtime, nil
+	return nil
 }
 
 func (e Flaps) next(_ *kubelet, a *armed, due *earliest, _ bool) {
