@@ -94,15 +94,19 @@ type (
 		Value string `wire:",max=256"`
 	}
 	iamRole struct {
-		Path, RoleName, RoleId, Arn string
-		CreateDate                  time.Time
-		AssumeRolePolicyDocument    string
+		Path, RoleName           string
+		RoleID                   string `wire:"RoleId"`
+		Arn                      string
+		CreateDate               time.Time
+		AssumeRolePolicyDocument string
 	}
 	iamProfile struct {
-		Path, InstanceProfileName, InstanceProfileId, Arn string
-		CreateDate                                        time.Time
-		Roles                                             []iamRole
-		Tags                                              []iamTag `wire:",omit"`
+		Path, InstanceProfileName string
+		InstanceProfileID         string `wire:"InstanceProfileId"`
+		Arn                       string
+		CreateDate                time.Time
+		Roles                     []iamRole
+		Tags                      []iamTag `wire:",omit"`
 	}
 	profileAnswer  struct{ InstanceProfile iamProfile }
 	profilesAnswer struct {
@@ -115,11 +119,11 @@ type (
 
 func (p *profiles) spoken(is *profile) iamProfile {
 	s := iamProfile{
-		Path: is.path, InstanceProfileName: is.name, InstanceProfileId: is.id, CreateDate: is.created, Tags: is.tags,
+		Path: is.path, InstanceProfileName: is.name, InstanceProfileID: is.id, CreateDate: is.created, Tags: is.tags,
 		Arn: p.arn("instance-profile", is.path, is.name),
 	}
 	if r := is.role; r != nil {
-		s.Roles = []iamRole{{Path: "/", RoleName: r.name, RoleId: r.id, Arn: p.arn("role", "/", r.name), CreateDate: r.created}}
+		s.Roles = []iamRole{{Path: "/", RoleName: r.name, RoleID: r.id, Arn: p.arn("role", "/", r.name), CreateDate: r.created}}
 	}
 	return s
 }

@@ -101,11 +101,13 @@ func (q *queue) operations() []api.Operation {
 type (
 	queueURLRequest struct {
 		QueueName              string `wire:",required"`
-		QueueOwnerAWSAccountId string
+		QueueOwnerAWSAccountID string `wire:"QueueOwnerAWSAccountId"`
 	}
-	queueURLAnswer struct{ QueueUrl string }
+	queueURLAnswer struct {
+		QueueURL string `wire:"QueueUrl"`
+	}
 	receiveRequest struct {
-		QueueUrl                    string `wire:",required"`
+		QueueURL                    string `wire:"QueueUrl,required"`
 		MaxNumberOfMessages         *int64 `wire:",min=1,max=10"`
 		VisibilityTimeout           *int64 `wire:",min=0,max=43200"`
 		WaitTimeSeconds             *int64 `wire:",min=0,max=20"`
@@ -114,22 +116,26 @@ type (
 		MessageAttributeNames       []string
 	}
 	sqsMessage struct {
-		MessageId, ReceiptHandle, MD5OfBody, Body string
-		Attributes                                map[string]string `wire:",omit"`
+		MessageID                      string `wire:"MessageId"`
+		ReceiptHandle, MD5OfBody, Body string
+		Attributes                     map[string]string `wire:",omit"`
 	}
 	receiveAnswer struct {
 		Messages []sqsMessage `wire:",omit"`
 	}
 	deleteMessageRequest struct {
-		QueueUrl      string `wire:",required"`
+		QueueURL      string `wire:"QueueUrl,required"`
 		ReceiptHandle string `wire:",required"`
 	}
 	sendRequest struct {
-		QueueUrl     string `wire:",required"`
+		QueueURL     string `wire:"QueueUrl,required"`
 		MessageBody  string `wire:",required,min=1,max=1048576"`
 		DelaySeconds *int64 `wire:",min=0,max=900"`
 	}
-	sendAnswer struct{ MessageId, MD5OfMessageBody string }
+	sendAnswer struct {
+		MessageID        string `wire:"MessageId"`
+		MD5OfMessageBody string
+	}
 )
 
 // check finds out whether a queue is there. Its code is that of the protocol before JSON, which SDKs still get.
@@ -142,13 +148,13 @@ func (q *queue) check(there bool) error {
 }
 
 func (q *queue) getURL(_ *api.Call, in *queueURLRequest) (*queueURLAnswer, error) {
-	owner := in.QueueOwnerAWSAccountId
+	owner := in.QueueOwnerAWSAccountID
 	return &queueURLAnswer{q.url()}, q.check(in.QueueName == q.cfg.Queue && (owner == "" || owner == q.cfg.Account))
 }
 
 // receive waits for a message as long as it is asked to.
 func (q *queue) receive(c *api.Call, in *receiveRequest) (*receiveAnswer, error) {
-	if err := q.check(lastOf(in.QueueUrl) == q.cfg.Queue); err != nil {
+	if err := q.check(lastOf(in.QueueURL) == q.cfg.Queue); err != nil {
 		return nil, err
 	}
 	now := c.Tx.Now()
@@ -203,7 +209,7 @@ func note(c *api.Call, messages []*message) {
 func (q *queue) hand(m *message, in *receiveRequest, until time.Time) sqsMessage {
 	q.receipts++
 	m.visible, m.received, m.receipt = until, m.received+1, "receipt-"+strconv.Itoa(q.receipts)
-	is := sqsMessage{MessageId: m.id, ReceiptHandle: m.receipt, MD5OfBody: sum(m.body), Body: m.body, Attributes: map[string]string{}}
+	is := sqsMessage{MessageID: m.id, ReceiptHandle: m.receipt, MD5OfBody: sum(m.body), Body: m.body, Attributes: map[string]string{}}
 	for name, value := range map[string]string{
 		"SentTimestamp": strconv.FormatInt(m.sent.UnixMilli(), 10), "ApproximateReceiveCount": strconv.Itoa(m.received),
 	} {
@@ -223,7 +229,7 @@ func sum(body string) string {
 }
 
 func (q *queue) remove(c *api.Call, in *deleteMessageRequest) (*nothing, error) {
-	if err := q.check(lastOf(in.QueueUrl) == q.cfg.Queue); err != nil {
+	if err := q.check(lastOf(in.QueueURL) == q.cfg.Queue); err != nil {
 		return nil, err
 	}
 	k, err := strconv.Atoi(strings.TrimPrefix(in.ReceiptHandle, "receipt-"))
@@ -241,7 +247,7 @@ func (q *queue) remove(c *api.Call, in *deleteMessageRequest) (*nothing, error) 
 }
 
 func (q *queue) sendMessage(c *api.Call, in *sendRequest) (*sendAnswer, error) {
-	if err := q.check(lastOf(in.QueueUrl) == q.cfg.Queue); err != nil {
+	if err := q.check(lastOf(in.QueueURL) == q.cfg.Queue); err != nil {
 		return nil, err
 	}
 	delay := time.Duration(0)
