@@ -95,7 +95,6 @@ func (s *Store) add(
 		return builds.Target{}, err
 	}
 	source.Dir = r.Dir
-
 	d := newDraft(tmp)
 	bin := d.binary(r.Name)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(bin), 0o755), put(bin)); err != nil {

@@ -81,9 +81,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	v.addRetry(c)
 	addDryRun(c, &v.dry)
 	c.ValidArgsFunction = e.CompleteIDs
-	c.Flags().StringSliceVar(&v.clusters, "cluster", []string{string(replay.Simulated)},
-		"`CLUSTER` to play on: sim, or kind (Docker, in real time); kind,sim compares")
-	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
+	v.addClusters(c)
 	v.addMachines(c)
 	c.Flags().StringVarP(&v.target, "target", "t", "", "replay on this build only, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
@@ -96,6 +94,12 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	c.Flags().Float64Var(&v.rounds.Certain, "until-certain", 0,
 		"stop repeating once the outcome is this certain: `PROBABILITY`, such as 0.99")
 	return c
+}
+
+func (v *verification) addClusters(c *cobra.Command) {
+	c.Flags().StringSliceVar(&v.clusters, "cluster", []string{string(replay.Simulated)},
+		"`CLUSTER` to play on: sim, or kind (Docker, in real time); kind,sim compares")
+	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
 }
 
 func (v *verification) run(c *cobra.Command, ids []string) (err error) {

@@ -71,25 +71,7 @@ track record, and nothing is expected of them but what is right.`,
 			}
 			return console.Exactly(2)(c, args)
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			recipe, err := o.recipe(e, c.Context(), args[0])
-			if err != nil {
-				return exit.UsageError(err)
-			}
-			t, err := o.add(e, c.Context(), recipe, args[1:])
-			if err != nil {
-				return exit.UsageError(err)
-			}
-			only := ""
-			if t.RealTimeOnly() {
-				only = ", for --clock real"
-			}
-			fmt.Fprintf(e.Stdout, "%s is ready%s: %s\n", t.Ref, only, t.Dir)
-			if !t.OfRelease() {
-				e.Remark("it is called as a release is, and stands for none: what the catalogue has of %s is not expected of it", t.Ref)
-			}
-			return nil
-		},
+		RunE: func(c *cobra.Command, args []string) error { return o.run(e, c.Context(), args) },
 	}
 	c.Flags().StringVar(&o.source, "source", "",
 		"source for charts and CRDs: a `FOLDER`, or with --ref a git repository or URL")
@@ -99,6 +81,26 @@ track record, and nothing is expected of them but what is right.`,
 	c.Flags().StringVar(&o.path, "path", "", "`PATH` of the program in the image; default: what the image runs")
 	c.Flags().StringVar(&o.as, "as", asProcess, "run it as a `FORM`: process (the program alone), or container (the whole image)")
 	return c
+}
+
+func (o addOptions) run(e *console.Console, ctx context.Context, args []string) error {
+	recipe, err := o.recipe(e, ctx, args[0])
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	t, err := o.add(e, ctx, recipe, args[1:])
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	only := ""
+	if t.RealTimeOnly() {
+		only = ", for --clock real"
+	}
+	fmt.Fprintf(e.Stdout, "%s is ready%s: %s\n", t.Ref, only, t.Dir)
+	if !t.OfRelease() {
+		e.Remark("it is called as a release is, and stands for none: what the catalogue has of %s is not expected of it", t.Ref)
+	}
+	return nil
 }
 
 // recipe is that of the program, whose source has what else worlds need.

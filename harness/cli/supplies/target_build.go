@@ -65,25 +65,29 @@ and anything else with "run --race" and "explore --race".`,
 			if len(args) == 0 {
 				return console.Exactly(1)(c, args)
 			}
-			recipes, err := q.Recipes(args)
-			if err != nil {
-				return exit.UsageError(err)
-			}
-			if err := checkRefs(e, c.Context(), q.Dir, q.Refs); err != nil {
-				return err
-			}
-			for _, recipe := range recipes {
-				t, err := e.Supplier().Build(c.Context(), recipe)
-				if err != nil {
-					return exit.UsageError(err)
-				}
-				fmt.Fprintf(e.Stdout, "%s is ready: %s\n", t.Ref, t.Dir)
-			}
-			return nil
+			return build(e, c.Context(), q, args)
 		},
 	}
 	requestFlags(c, &q)
 	return c
+}
+
+func build(e *console.Console, ctx context.Context, q buildstore.Request, names []string) error {
+	recipes, err := q.Recipes(names)
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	if err := checkRefs(e, ctx, q.Dir, q.Refs); err != nil {
+		return err
+	}
+	for _, recipe := range recipes {
+		t, err := e.Supplier().Build(ctx, recipe)
+		if err != nil {
+			return exit.UsageError(err)
+		}
+		fmt.Fprintf(e.Stdout, "%s is ready: %s\n", t.Ref, t.Dir)
+	}
+	return nil
 }
 
 // checkRefs makes sure that the repository has them before anything is built, and says
