@@ -43,10 +43,10 @@ func (r *reserving) reserve(count int, targeted bool) (id int64) {
 }
 
 // launch is the reservation that a new instance fills, or the code of its error.
-func (r *reserving) launch(name, typeName, zone string, spot bool, m Matching) (reservation int64, code string) {
+func (r *reserving) launch(name, typeName, zone string, m Matching) (reservation int64, code string) {
 	err := r.cloud.Update(func(tx *Tx) error {
 		i, _, _, err := tx.Create(Spec{
-			Name: name, Type: r.cloud.Catalogue().ServerType(typeName), Image: tx.Images.All()[0], Location: zone, Spot: spot, Matching: m,
+			Name: name, Type: r.cloud.Catalogue().ServerType(typeName), Image: tx.Images.All()[0], Location: zone, Matching: m,
 		})
 		if err == nil {
 			reservation = i.Reservation
@@ -84,7 +84,7 @@ func TestReservations(t *testing.T) {
 		{"named", "medium", "zone-a", Matching{Only: true, Reservation: targeted}, targeted, ""},
 		{"second", "medium", "zone-a", Matching{Only: true, Reservation: targeted}, 0, "reservation_full"},
 	} {
-		if got, code := r.launch(test.name, test.typeName, test.zone, false, test.may); got != test.want || code != test.code {
+		if got, code := r.launch(test.name, test.typeName, test.zone, test.may); got != test.want || code != test.code {
 			t.Errorf("%s fills %d (%q), want %d (%q)", test.name, got, code, test.want, test.code)
 		}
 	}
@@ -117,10 +117,10 @@ func TestReservedIsInStock(t *testing.T) {
 	if err := r.cloud.Inject(fault.Fault{Name: "none", Effect: cloudfault.Unavailable{Type: "medium"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, code := r.launch("outside", "medium", "zone-a", false, Matching{None: true}); code != "resource_unavailable" {
+	if _, code := r.launch("outside", "medium", "zone-a", Matching{None: true}); code != "resource_unavailable" {
 		t.Errorf("outside of it: %q", code)
 	}
-	if got, code := r.launch("inside", "medium", "zone-a", false, Matching{}); got != id || code != "" {
+	if got, code := r.launch("inside", "medium", "zone-a", Matching{}); got != id || code != "" {
 		t.Errorf("it fills %d (%q)", got, code)
 	}
 }
@@ -129,7 +129,7 @@ func TestReservedIsInStock(t *testing.T) {
 func TestReservationEnds(t *testing.T) {
 	r := newReserving(t)
 	id := r.reserve(2, false)
-	if got, _ := r.launch("a", "medium", "zone-a", false, Matching{}); got != id {
+	if got, _ := r.launch("a", "medium", "zone-a", Matching{}); got != id {
 		t.Fatalf("it fills %d", got)
 	}
 	_ = r.cloud.Update(func(tx *Tx) error { tx.EndReservation(id, tx.Now().Add(time.Hour)); return nil })

@@ -98,10 +98,10 @@ func (w *world) ec2(want int, action string, parameters ...string) string {
 	return body
 }
 
-// between is the text between two others, or empty.
-func between(body, from, to string) string {
-	_, rest, _ := strings.Cut(body, from)
-	found, _, is := strings.Cut(rest, to)
+// textAfter is the text between a tag and the next one, or empty.
+func textAfter(body, tag string) string {
+	_, rest, _ := strings.Cut(body, tag)
+	found, _, is := strings.Cut(rest, "<")
 	if !is {
 		return ""
 	}
@@ -127,8 +127,8 @@ func (w *world) pass(d time.Duration) {
 // template makes a launch template, with the user data "hello".
 func (w *world) template(name string, more ...string) {
 	w.Helper()
-	image := between(w.ec2(200, "DescribeImages", "Filter.1.Name", "name", "Filter.1.Value.1", "*x86_64*20260915"), "<imageId>", "<")
-	group := between(w.ec2(200, "DescribeSecurityGroups", "Filter.1.Name", "tag:karpenter.sh/discovery", "Filter.1.Value.1", cluster), "<groupId>", "<")
+	image := textAfter(w.ec2(200, "DescribeImages", "Filter.1.Name", "name", "Filter.1.Value.1", "*x86_64*20260915"), "<imageId>")
+	group := textAfter(w.ec2(200, "DescribeSecurityGroups", "Filter.1.Name", "tag:karpenter.sh/discovery", "Filter.1.Value.1", cluster), "<groupId>")
 	w.ec2(200, "CreateLaunchTemplate", append(more, "LaunchTemplateName", name, "LaunchTemplateData.UserData", "aGVsbG8=", "LaunchTemplateData.ImageId", image,
 		"LaunchTemplateData.NetworkInterface.1.DeviceIndex", "0", "LaunchTemplateData.NetworkInterface.1.SecurityGroupId.1", group,
 		"LaunchTemplateData.MetadataOptions.HttpTokens", "required")...)
@@ -137,7 +137,7 @@ func (w *world) template(name string, more ...string) {
 // subnet is that of a zone.
 func (w *world) subnet(zone string) string {
 	w.Helper()
-	return between(w.ec2(200, "DescribeSubnets", "Filter.1.Name", "availability-zone", "Filter.1.Value.1", zone), "<subnetId>", "<")
+	return textAfter(w.ec2(200, "DescribeSubnets", "Filter.1.Name", "availability-zone", "Filter.1.Value.1", zone), "<subnetId>")
 }
 
 // fleet are the parameters of a fleet of one on-demand instance of a type in the three zones.
@@ -162,7 +162,7 @@ func TestLife(t *testing.T) {
 	w.contains(w.ec2(412, "DescribeInstanceTypes", "DryRun", "true"), "<Code>DryRunOperation</Code>")
 	w.template("nodes")
 	body := w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large")...)
-	id := between(body, "<instanceIds><item>", "<")
+	id := textAfter(body, "<instanceIds><item>")
 	w.contains(body, "<instanceType>m5.large</instanceType>", "<lifecycle>on-demand</lifecycle>", "<availabilityZone>us-west-2a</availabilityZone>",
 		"<launchTemplateName>nodes</launchTemplateName>", "<subnetId>subnet-")
 	w.contains(w.ec2(200, "DescribeInstances", "InstanceId.1", id), "<name>pending</name>", "<launchTime>2026-11-01T12:00:00.000Z</launchTime>",

@@ -84,7 +84,7 @@ func TestFullSubnet(t *testing.T) {
 	if err := w.server.AddSubnet("second", "us-west-2a", 100); err != nil {
 		t.Fatal(err)
 	}
-	id := between(w.ec2(200, "DescribeSubnets", "Filter.1.Name", "tag:Name", "Filter.1.Value.1", "second"), "<subnetId>", "<")
+	id := textAfter(w.ec2(200, "DescribeSubnets", "Filter.1.Name", "tag:Name", "Filter.1.Value.1", "second"), "<subnetId>")
 	w.contains(w.ec2(200, "DescribeSubnets", "SubnetId.1", id), "<availableIpAddressCount>100</", "<availabilityZone>us-west-2a</")
 	in := []string{"LaunchTemplateConfigs.1.Overrides.1.SubnetId", id}
 	w.contains(w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large", in...)...), "<instanceIds>", id)
@@ -164,8 +164,8 @@ func TestAgain(t *testing.T) {
 	w := newWorld(t)
 	w.template("nodes")
 	fleet := w.fleet("nodes", "m5.large", "ClientToken", "token")
-	first := between(w.ec2(200, "CreateFleet", fleet...), "<instanceIds><item>", "<")
-	if again := between(w.ec2(200, "CreateFleet", fleet...), "<instanceIds><item>", "<"); again != first || len(w.cloud.Instances()) != 1 {
+	first := textAfter(w.ec2(200, "CreateFleet", fleet...), "<instanceIds><item>")
+	if again := textAfter(w.ec2(200, "CreateFleet", fleet...), "<instanceIds><item>"); again != first || len(w.cloud.Instances()) != 1 {
 		t.Errorf("launched %s, and then %s", first, again)
 	}
 	w.contains(w.ec2(400, "CreateFleet", append(fleet, "TargetCapacitySpecification.TotalTargetCapacity", "2")...), "IdempotentParameterMismatch")
@@ -218,11 +218,11 @@ func TestEnds(t *testing.T) {
 	w.inject(`
 - {name: a, limit: 1, vanishes: {after: 1m}}
 - {name: b, at: 2m, interrupted: {after: 1m, notice: 2m}}`)
-	gone := between(w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large")...), "<instanceIds><item>", "<")
+	gone := textAfter(w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large")...), "<instanceIds><item>")
 	w.pass(90 * time.Second)
 	w.contains(w.ec2(200, "DescribeInstances", "InstanceId.1", gone), "<name>terminated</name>")
-	id := between(w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large", "TargetCapacitySpecification.DefaultTargetCapacityType", "spot")...),
-		"<instanceIds><item>", "<")
+	id := textAfter(w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large", "TargetCapacitySpecification.DefaultTargetCapacityType", "spot")...),
+		"<instanceIds><item>")
 	w.pass(3 * time.Minute)
 	bodies := fmt.Sprint(w.json(200, "sqs", "AmazonSQS.ReceiveMessage", `{"QueueUrl":"https://sqs/1/q1","MaxNumberOfMessages":10}`))
 	w.contains(bodies, `"detail-type":"EC2 Spot Instance Interruption Warning"`, `"instance-id":"`+id, `"instance-action":"terminate"`,
@@ -242,7 +242,7 @@ func TestListings(t *testing.T) {
 	w.inject(`
 - {name: a, match: {operation: DescribeInstances}, missing: {for: 30s}}
 - {name: b, at: 1m, match: {operation: DescribeInstances}, stale: {}}`)
-	id := between(w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large")...), "<instanceIds><item>", "<")
+	id := textAfter(w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large")...), "<instanceIds><item>")
 	w.contains(w.ec2(400, "DescribeInstances", "InstanceId.1", id), "InvalidInstanceID.NotFound")
 	w.pass(61 * time.Second)
 	w.contains(w.ec2(200, "DescribeInstances"), id)

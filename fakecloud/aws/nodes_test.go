@@ -14,7 +14,7 @@ import (
 // in the network it is.
 func TestNodes(t *testing.T) {
 	w := newWorld(t)
-	image := between(w.ec2(200, "DescribeImages", "Filter.1.Name", "name", "Filter.1.Value.1", "*x86_64*20260915"), "<imageId>", "<")
+	image := textAfter(w.ec2(200, "DescribeImages", "Filter.1.Name", "name", "Filter.1.Value.1", "*x86_64*20260915"), "<imageId>")
 	run := func(typeName string) error {
 		form := url.Values{
 			"Action": {"RunInstances"}, "Version": {"2016-11-15"}, "MinCount": {"1"}, "MaxCount": {"1"}, "ImageId": {image}, "InstanceType": {typeName},
@@ -29,7 +29,7 @@ func TestNodes(t *testing.T) {
 	listed := w.ec2(200, "DescribeInstances")
 	w.contains(listed, "<availabilityZone>us-west-2b</availabilityZone>", "<deviceIndex>0</deviceIndex>",
 		"<privateIpAddressesSet><item><privateIpAddress>10.0.")
-	id, name := between(listed, "<instanceId>", "<"), between(listed, "<privateDnsName>", "<")
+	id, name := textAfter(listed, "<instanceId>"), textAfter(listed, "<privateDnsName>")
 	w.contains(w.ec2(200, "DescribeInstances", "Filter.1.Name", "private-dns-name", "Filter.1.Value.1", name, "Filter.2.Name", "instance-state-name",
 		"Filter.2.Value.1", "running"), id)
 	if calls := len(w.log.events); !strings.Contains(w.ec2(200, "DescribeInstanceTopology", "InstanceId.1", id), "<instanceSet>") ||
@@ -54,7 +54,7 @@ func TestPlaced(t *testing.T) {
 	w.template("nodes")
 	w.ec2(200, "CreateFleet", w.fleet("nodes", "p4d.24xlarge")...)
 	w.pass(10 * time.Second)
-	id := between(w.ec2(200, "DescribeInstances"), "<instanceId>", "<")
+	id := textAfter(w.ec2(200, "DescribeInstances"), "<instanceId>")
 	w.ec2(200, "DescribeInstanceTopology", "InstanceId.1", id)
 	for _, e := range w.log.events {
 		if e.Verb == history.Unreadable {

@@ -19,7 +19,7 @@ import (
 func TestRefused(t *testing.T) {
 	w := newWorld(t)
 	w.template("nodes")
-	id := between(w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large")...), "<instanceIds><item>", "<")
+	id := textAfter(w.ec2(200, "CreateFleet", w.fleet("nodes", "m5.large")...), "<instanceIds><item>")
 	twice := []string{
 		"LaunchTemplateConfigs.1.Overrides.2.SubnetId", w.subnet("us-west-2a"), "LaunchTemplateConfigs.1.Overrides.2.AvailabilityZone", "us-west-2a",
 	}
@@ -53,7 +53,7 @@ func TestRefused(t *testing.T) {
 		{"CreateTags", "InvalidInstanceID.NotFound", []string{"ResourceId.1", "i-0123456789abcdef0", "Tag.1.Key", "a", "Tag.1.Value", "b"}},
 		{"TerminateInstances", "InvalidInstanceID.NotFound", []string{"InstanceId.1", id, "InstanceId.2", "i-0123456789abcdef0"}},
 	} {
-		if got := between(w.ec2(400, test.action, test.parameters...), "<Code>", "<"); got != test.code {
+		if got := textAfter(w.ec2(400, test.action, test.parameters...), "<Code>"); got != test.code {
 			t.Errorf("%s %q: got %s, want %s", test.action, test.parameters, got, test.code)
 		}
 	}
@@ -82,7 +82,7 @@ func TestBadInput(t *testing.T) {
 		{"nested too deep", "Action=DescribeInstances&Version=2016-11-15&" + strings.Repeat("a.", 100) + "a=1", "MalformedQueryString"},
 	} {
 		status, body := w.send(host, "ec2", "us-west-2", test.body)
-		if status < 400 || between(body, "<Code>", "<") != test.want {
+		if status < 400 || textAfter(body, "<Code>") != test.want {
 			t.Errorf("%s: %d %.300s, want %s", test.name, status, body, test.want)
 		}
 	}
@@ -193,7 +193,7 @@ func TestNothingIsThere(t *testing.T) {
 			"MinCount", "1", "MaxCount", "1", "LaunchTemplate.LaunchTemplateName", "nodes", "InstanceType", "m5.huge",
 		}},
 	} {
-		if got := between(w.ec2(400, test.action, test.parameters...), "<Code>", "<"); got != test.code {
+		if got := textAfter(w.ec2(400, test.action, test.parameters...), "<Code>"); got != test.code {
 			t.Errorf("%s %q: got %s, want %s", test.action, test.parameters, got, test.code)
 		}
 	}

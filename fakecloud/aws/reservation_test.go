@@ -18,7 +18,7 @@ func TestReservations(t *testing.T) {
 	}
 	id := func(name string) string {
 		body := w.ec2(200, "DescribeCapacityReservations", "Filter.1.Name", "tag:Name", "Filter.1.Value.1", name)
-		return between(body, "<capacityReservationId>", "<")
+		return textAfter(body, "<capacityReservationId>")
 	}
 	open, db := id("open"), id("db")
 	w.contains(w.ec2(200, "DescribeCapacityReservations", "CapacityReservationId.1", db, "Filter.1.Name", "state", "Filter.1.Value.1", "active"),
@@ -43,7 +43,7 @@ func TestReservations(t *testing.T) {
 			w.contains(body, test.fleet)
 			continue
 		}
-		w.contains(w.ec2(200, "DescribeInstances", "InstanceId.1", between(body, "<instanceIds><item>", "<")), test.instance)
+		w.contains(w.ec2(200, "DescribeInstances", "InstanceId.1", textAfter(body, "<instanceIds><item>")), test.instance)
 	}
 	w.contains(w.ec2(200, "DescribeCapacityReservations", "CapacityReservationId.1", open), "<availableInstanceCount>0</")
 	w.contains(w.ec2(400, "CreateLaunchTemplate", "LaunchTemplateName", "both", spec+"CapacityReservationPreference", "none",

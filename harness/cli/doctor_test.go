@@ -2,23 +2,12 @@ package cli
 
 import (
 	"encoding/json"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli/doctor"
 )
-
-// binary is something that target add takes.
-func binary(t *testing.T) string {
-	t.Helper()
-	own, err := exec.LookPath("go") // not this one, which may have the race detector
-	if err != nil {
-		t.Fatal(err)
-	}
-	return own
-}
 
 func TestDoctorSays(t *testing.T) {
 	t.Setenv(buildstore.EnvCache, t.TempDir())

@@ -147,7 +147,7 @@ func TestTutorial(t *testing.T) {
 		}
 	}
 	feature, record := quoted("gherkin"), quoted("yaml")
-	write("feature", strings.Replace(feature, "is Running within", "is Runing within", 1))
+	write("feature", strings.Replace(feature, "is Running within", "is Runnin within", 1))
 	write("yaml", record)
 	lint(1)
 	write("feature", feature)

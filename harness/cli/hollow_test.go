@@ -45,10 +45,10 @@ var hollow = []struct{ pattern, want string }{
 	{`{source: cloud, verb: create_server}`, `unknown verb "create_server" of source cloud`}, // what faults call an action
 	{`{source: cloud, verb: GET /sevrers}`, `did you mean "GET /servers"?`},
 	{`{source: harness, verb: dieed}`, `did you mean "died"?`},
-	{`{source: node, verb: runing}`, `did you mean "running"?`},
+	{`{source: node, verb: runnin}`, `did you mean "running"?`},
 	{`{source: log, verb: {contains: warn}}`, `no verb of source log is like that`},
 
-	{`{source: api, verb: delete, resource: pods, namespace: defualt}`, `did you mean "default"?`},
+	{`{source: api, verb: delete, resource: pods, namespace: dfeault}`, `did you mean "default"?`},
 	{`{source: api, verb: delete, resource: pods, namespace: "kube-*"}`, `namespace: "kube-*" is none`},
 	{`{source: cloud, verb: created, namespace: default}`, `namespace: events of source cloud have none`},
 	{`{source: api, verb: delete, resource: pods, name: "web-*"}`, `say {matches: "web-.*"}`},

@@ -84,7 +84,7 @@ func FuzzUnmarshal(f *testing.F) {
 func TestNear(t *testing.T) {
 	known := []string{"default", "web", "nodeclaims", "pods", "web-1", "kube-system"}
 	for word, want := range map[string]string{
-		"defualt": "default", "wbe": "web", "weeb": "web", "nodecliams": "nodeclaims", "nodclaim": "nodeclaims", "kube_system": "kube-system",
+		"dfeault": "default", "wbe": "web", "weeb": "web", "nodecliams": "nodeclaims", "nodclaim": "nodeclaims", "kube_system": "kube-system",
 		"web": "", "web-2": "", "w": "", "we": "", "shop": "", "podsets": "", "webs-12": "", "wob-1": "web-1",
 	} {
 		if got := strict.Nearest(word, known); got != want {

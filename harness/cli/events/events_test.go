@@ -40,7 +40,7 @@ func TestCollect(t *testing.T) {
 	all := map[string]*counted{}
 	err := filepath.WalkDir(*runs, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Name() == "history.ndjson" {
-			collect(t, filepath.Dir(path), all)
+			collect(filepath.Dir(path), all)
 		}
 		return nil
 	})
@@ -95,7 +95,7 @@ func world(dir string) string {
 	return "" // a cloud of a test's own, or a build for all
 }
 
-func collect(t *testing.T, dir string, all map[string]*counted) {
+func collect(dir string, all map[string]*counted) {
 	at := world(dir)
 	file, err := os.Open(filepath.Join(dir, "history.ndjson"))
 	if at == "" || err != nil {

@@ -185,7 +185,8 @@ func TestOpen(t *testing.T) {
 	if err := r.proxy.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := http.Get(url); err == nil {
+	if resp, err := http.Get(url); err == nil {
+		resp.Body.Close()
 		t.Error("it answers after its end")
 	}
 }

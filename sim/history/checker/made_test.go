@@ -25,7 +25,7 @@ func TestMade(t *testing.T) {
 		{"namespace: shop", ""},
 		{"namespace: team-a", ""},
 		{"namespace: kube-system", ""},
-		{"namespace: kube-sytem", `namespace: "kube-sytem" is none that the scenario makes or each world has (default, kube-system,`},
+		{"namespace: kube-sysetm", `namespace: "kube-sysetm" is none that the scenario makes or each world has (default, kube-system,`},
 		{"namespace: elsewhere", `say {matches: "elsewhere"} if it comes otherwise`},
 		{"namespace: {matches: elsewhere}", ""},
 	} {
