@@ -9,8 +9,8 @@ const PlainImage = "linux"
 // three zones of one region. Prices are made up: 10 a month for each processor.
 func Plain() *Catalogue {
 	c := &Catalogue{Currency: "EUR", Images: []Image{{
-		Meta: table.Meta{ID: 1, Name: PlainImage}, Type: "system", Description: "Linux", OSFlavor: "ubuntu", OSVersion: "24.04", Architecture: "x86",
-		DiskGB: 5,
+		Meta: table.Meta{ID: 1, Name: PlainImage}, Type: "system", Description: "Linux", OSFlavor: "ubuntu", OSVersion: "24.04",
+		Architecture: "x86", DiskGB: 5,
 	}}}
 	for k, zone := range []string{"zone-a", "zone-b", "zone-c"} {
 		c.Locations = append(c.Locations, Location{ID: int64(k + 1), Name: zone, NetworkZone: "region", DatacenterID: int64(k + 1),

@@ -102,7 +102,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("aws: Config wants a Cloud and Keys")
 	case !accountNumber.MatchString(cfg.Account):
 		return nil, fmt.Errorf("aws: account %q: want 12 digits", cfg.Account)
-	case !slices.ContainsFunc(cfg.Cloud.Catalogue().Locations, func(l fakecloud.Location) bool { return strings.HasPrefix(l.Name, cfg.Region) }):
+	case !slices.ContainsFunc(cfg.Cloud.Catalogue().Locations, cfg.isIn):
 		return nil, fmt.Errorf("aws: the cloud has no zone of %s: want one with the catalogue of that region", cfg.Region)
 	}
 	s := &Server{profiles: newProfiles(cfg), queue: newQueue(cfg)}
@@ -115,6 +115,9 @@ func New(cfg Config) (*Server, error) {
 	})
 	return s, nil
 }
+
+// isIn reports whether a zone is one of the account's region.
+func (cfg Config) isIn(l fakecloud.Location) bool { return strings.HasPrefix(l.Name, cfg.Region) }
 
 // services are all that are served, EC2 first.
 func (s *Server) services(cfg Config) []api.Service {

@@ -33,8 +33,8 @@ func parameters(cfg Config) []api.Operation {
 	get := func(_ *api.Call, in *getParameterRequest) (*parameterAnswer, error) {
 		if value, is := cfg.Parameters[in.Name]; is {
 			return &parameterAnswer{parameter{
-				ARN: "arn:aws:ssm:" + cfg.Region + ":" + cfg.Account + ":parameter/" + strings.TrimPrefix(in.Name, "/"), DataType: "text", Name: in.Name,
-				Type: "String", Value: value, LastModifiedDate: created, Version: 1,
+				ARN: "arn:aws:ssm:" + cfg.Region + ":" + cfg.Account + ":parameter/" + strings.TrimPrefix(in.Name, "/"), Name: in.Name,
+				DataType: "text", Type: "String", Value: value, LastModifiedDate: created, Version: 1,
 			}}, nil
 		}
 		// The recommended image is the last one with its path.

@@ -102,7 +102,7 @@ func (l *Log) Record(e Event) {
 	l.grown = make(chan struct{})
 }
 
-// Records returns all records so far in the order of Sort. The slice is the
+// Events returns all events so far in the order of Sort. The slice is the
 // caller's; the events' details are shared and must not be changed.
 func (l *Log) Events() []Entry {
 	events, _, _ := l.since(0)

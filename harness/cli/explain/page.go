@@ -23,7 +23,8 @@ var pages = []page{
 		"`nodestorm lint` checks a record together with its feature. `nodestorm events` lists what patterns can ask for.", []part{
 		{"Record", "record"}, {"Target", "record.targets"}, {"Twin", "record.twins"}, {"Known", "record.known"}, {"Work", "record.work"},
 		{"Statement", "statement"}, {"Element of a sequence", "statement.sequence"}, {"Absence", "statement.sequence.absent"},
-		{"State", "statement.throughout"}, {"Bound of a measure", "statement.measure"}, {"Pattern", "pattern"}, {"Invariants of a folder", "invariants"},
+		{"State", "statement.throughout"}, {"Bound of a measure", "statement.measure"}, {"Pattern", "pattern"},
+		{"Invariants of a folder", "invariants"},
 	}},
 	{"files.md", "Other files", "Files that commands take, apart from records and features. " +
 		"`nodestorm explain KIND` prints what is here, and `nodestorm explain KIND --schema` the JSON Schema.", []part{

@@ -46,7 +46,7 @@ If more than one world is there, KUBECONFIG says which is meant.`,
 				return exit.UsageError(err)
 			}
 			armed := clocked{}
-			if err := request(e, c.Context(), "/fault", asked, &armed); err != nil {
+			if err := request(c.Context(), "/fault", asked, &armed); err != nil {
 				return exit.UsageError(err)
 			}
 			fmt.Fprintf(e.Stdout, "armed at %s\n", armed.At.UTC().Format(time.TimeOnly))
@@ -100,7 +100,7 @@ func newFaultList(e *console.Console) *cobra.Command {
 		Args:    console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			all := []breaks.Armed{}
-			if err := request(e, c.Context(), "/list", struct{}{}, &all); err != nil {
+			if err := request(c.Context(), "/list", struct{}{}, &all); err != nil {
 				return exit.UsageError(err)
 			}
 			if asJSON {
@@ -125,7 +125,7 @@ func newFaultClear(e *console.Console) *cobra.Command {
 		Example: "  nodestorm up fault clear dead",
 		Args:    console.Exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := request(e, c.Context(), "/clear", askedName{args[0]}, nil); err != nil {
+			if err := request(c.Context(), "/clear", askedName{args[0]}, nil); err != nil {
 				return exit.UsageError(err)
 			}
 			fmt.Fprintln(e.Stdout, "cleared")
@@ -133,7 +133,7 @@ func newFaultClear(e *console.Console) *cobra.Command {
 		},
 		ValidArgsFunction: func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			all := []breaks.Armed{}
-			_ = request(e, c.Context(), "/list", struct{}{}, &all) // without a world there is nothing to offer
+			_ = request(c.Context(), "/list", struct{}{}, &all) // without a world there is nothing to offer
 			var names []string
 			for _, f := range all {
 				if f.State != "cleared" && !slices.Contains(names, f.Name) {
@@ -153,7 +153,7 @@ type (
 )
 
 // request asks the world that is running.
-func request(e *console.Console, ctx context.Context, path string, question, answer any) error {
+func request(ctx context.Context, path string, question, answer any) error {
 	dir, err := api.Find(ctx, os.Getenv("KUBECONFIG"), os.TempDir(), world.FolderPrefix)
 	if err != nil {
 		return err

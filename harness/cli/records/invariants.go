@@ -33,7 +33,8 @@ func listInvariants(e *console.Console, asJSON bool) error {
 		}
 		fmt.Fprintln(e.Stdout, i.Name)
 		for _, text := range []string{i.Statement + ".", "When: " + i.When + ".", "Of: " + strings.Join(i.Of, ", ") + "."} {
-			if _, err := fmt.Fprintln(e.Stdout, indent+strings.ReplaceAll(wording.Wrap(text, e.PageColumns()-len(indent)), "\n", "\n"+indent)); err != nil {
+			wrapped := wording.Wrap(text, e.PageColumns()-len(indent))
+			if _, err := fmt.Fprintln(e.Stdout, indent+strings.ReplaceAll(wrapped, "\n", "\n"+indent)); err != nil {
 				return err
 			}
 		}

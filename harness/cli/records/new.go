@@ -89,7 +89,8 @@ func (o newOptions) run(e *console.Console, c *cobra.Command, id string) error {
 // draft writes the pair that the text of an issue makes. about is the program that fails, if that is given.
 func (o newOptions) draft(e *console.Console, ctx context.Context, id, about string) error {
 	if about != "" && !slices.Contains(issue.Programs(), about) {
-		return exit.UsageError(fmt.Errorf("--from makes drafts about %s; leave --from out for --system %s", strings.Join(issue.Programs(), ", "), o.system))
+		return exit.UsageError(fmt.Errorf("--from makes drafts about %s; leave --from out for --system %s",
+			strings.Join(issue.Programs(), ", "), o.system))
 	}
 	pair, err := issue.Draft(ctx, o.from, id, about)
 	if err != nil {
@@ -101,9 +102,10 @@ func (o newOptions) draft(e *console.Console, ctx context.Context, id, about str
 	if err := o.write(e, id, pair.Feature, pair.Record, pair.Target); err != nil {
 		return err
 	}
-	e.Remark("found: %s %s, %s, %s, %s, %s; %s in the feature on what is not known", pair.Autoscaler, cmp.Or(pair.Version, "of a release that is not named"),
-		wording.Counted(pair.Pods, "pod"), wording.Counted(pair.Nodes, "node"), wording.Counted(pair.Groups, "group"), wording.Counted(pair.Flags, "flag"),
-		wording.Counted(len(pair.Notes), "note"))
+	e.Remark("found: %s %s, %s, %s, %s, %s; %s in the feature on what is not known",
+		pair.Autoscaler, cmp.Or(pair.Version, "of a release that is not named"),
+		wording.Counted(pair.Pods, "pod"), wording.Counted(pair.Nodes, "node"), wording.Counted(pair.Groups, "group"),
+		wording.Counted(pair.Flags, "flag"), wording.Counted(len(pair.Notes), "note"))
 	return nil
 }
 

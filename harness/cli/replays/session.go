@@ -36,7 +36,8 @@ func (s *session) addFlags(c *cobra.Command) {
 	c.Flags().Var(&s.World.Clock, "clock", "`CLOCK` that sets the pace of virtual time: auto, real, or a factor such as 60x")
 	_ = c.RegisterFlagCompletionFunc("clock", cobra.FixedCompletions([]string{"auto", "real", "60x"}, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().StringVar(&s.kubernetesName, "kubernetes", "",
-		"control plane `VERSION|FOLDER`: a release, built if missing, or programs as they are, such as envtest's; default: "+builds.Kubernetes.Version)
+		"control plane `VERSION|FOLDER`: a release, built if missing, or programs as they are, such as envtest's; default: "+
+			builds.Kubernetes.Version)
 	c.Flags().Uint64Var(&s.World.Seed, "seed", 1, "seed `N` of all randomness of the simulated nodes")
 	c.Flags().StringVar(&s.Out, "out", filepath.Join("reports", "out"), "`FOLDER` for the runs")
 }

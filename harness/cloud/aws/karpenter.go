@@ -83,7 +83,8 @@ var (
 	kwokZone = regexp.MustCompile(`^test-zone-([a-c])$`)
 	// sizes are those of the families below, by their processors.
 	sizes = []struct{ cores, size string }{
-		{"1", "large"}, {"2", "large"}, {"4", "xlarge"}, {"8", "2xlarge"}, {"16", "4xlarge"}, {"32", "8xlarge"}, {"48", "12xlarge"}, {"64", "16xlarge"},
+		{"1", "large"}, {"2", "large"}, {"4", "xlarge"}, {"8", "2xlarge"}, {"16", "4xlarge"}, {"32", "8xlarge"}, {"48", "12xlarge"},
+		{"64", "16xlarge"},
 	}
 )
 

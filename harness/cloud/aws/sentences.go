@@ -18,7 +18,8 @@ import (
 // Kind is that of an account of AWS.
 var Kind = live.Register(&live.Kind{
 	Facts: cloud.Named(Name), Sentences: sentences, Start: start,
-	Alone: alone, Calls: aws.Calls, Operations: aws.Operations, Call: call, Examples: "of AWS CreateFleet, TerminateInstances, DescribeInstances",
+	Alone: alone, Calls: aws.Calls, Operations: aws.Operations, Call: call,
+	Examples: "of AWS CreateFleet, TerminateInstances, DescribeInstances",
 })
 
 var sentences = scene.Sentences{

@@ -33,7 +33,8 @@ type Kind struct {
 	// Start has a scenario have such a cloud without a sentence that says so, where builds are for it.
 	Start func(context.Context, *scene.Scene) error
 	// Calls are the names of its calls, as the history has them (nil: all Operations), and Operations those of its calls and
-	// actions, as faults match them. Call is the one that words such as "create servers" mean, with the words of all calls for those that mean none, and Examples are some in a sentence.
+	// actions, as faults match them. Call is the one that words such as "create servers" mean, with the words of all calls for
+	// those that mean none, and Examples are some in a sentence.
 	Calls      func() []string
 	Operations func() []string
 	Call       func(words string) (operation string, known []string)

@@ -247,8 +247,8 @@ func FromText(ctx context.Context, name, text string) (*File, error) {
 // Missing says, a sentence each, what was not read of it.
 func (in *File) Missing() (all []string) {
 	if in.more {
-		all = append(all, fmt.Sprintf("%s is larger than %d MiB, of which the rest was not read: cut out the time that matters, with grep or tail",
-			in.Base(), mostBytes>>20))
+		all = append(all, fmt.Sprintf("%s is larger than %d MiB, of which the rest was not read: "+
+			"cut out the time that matters, with grep or tail", in.Base(), mostBytes>>20))
 	}
 	if in.long > 0 {
 		all = append(all, fmt.Sprintf("%s: %d lines are longer than %d MiB, and were left out", in.Base(), in.long, mostLine>>20))

@@ -131,7 +131,7 @@ func (p Program) Inject(f fault.Fault) error {
 
 // Group says by annotations what a machine of a group has that may have none:
 // releases differ in whether they can read its template.
-func (c Program) Group(ctx context.Context, _ *scene.Scene, g scene.Group) error {
+func (p Program) Group(ctx context.Context, _ *scene.Scene, g scene.Group) error {
 	if len(g.Options) > 0 {
 		return scene.ErrOptions
 	}
@@ -139,7 +139,7 @@ func (c Program) Group(ctx context.Context, _ *scene.Scene, g scene.Group) error
 	if g.Zone != "" { // as a cloud controller manager would label the node
 		marks = strings.TrimSuffix(corev1.LabelTopologyZone+"="+g.Zone+","+g.Labels, ",")
 	}
-	shape, err := c.Shape(g.Type)
+	shape, err := p.Shape(g.Type)
 	if err != nil {
 		return err
 	}
@@ -153,23 +153,23 @@ func (c Program) Group(ctx context.Context, _ *scene.Scene, g scene.Group) error
 			annotations[TaintsAnnotation] = taints
 		}
 	}
-	return c.create(ctx, MachineDeployment{
+	return p.create(ctx, MachineDeployment{
 		Name: g.Name, Replicas: int64(g.Min), InstanceType: g.Type, Annotations: annotations, NodeLabels: marks, Taints: taints, Zone: g.Zone,
 	})
 }
 
 // create makes a MachineDeployment, and waits for its machines.
-func (c Program) create(ctx context.Context, d MachineDeployment) error {
-	if err := c.CreateMachineDeployment(ctx, d); err != nil {
+func (p Program) create(ctx context.Context, d MachineDeployment) error {
+	if err := p.CreateMachineDeployment(ctx, d); err != nil {
 		return err
 	}
-	_, err := c.AwaitRunning(ctx, d.Name, int(d.Replicas), 10*time.Minute)
+	_, err := p.AwaitRunning(ctx, d.Name, int(d.Replicas), 10*time.Minute)
 	return err
 }
 
-func (c Program) Reach(ctx context.Context, _ *scene.Scene) (scene.Reach, error) {
-	err := c.Grant(ctx, metav1.NamespaceSystem, clusterautoscaler.Name, ExampleRights)
-	return scene.Reach{Provider: "clusterapi", Management: c.Management()}, err
+func (p Program) Reach(ctx context.Context, _ *scene.Scene) (scene.Reach, error) {
+	err := p.Grant(ctx, metav1.NamespaceSystem, clusterautoscaler.Name, ExampleRights)
+	return scene.Reach{Provider: "clusterapi", Management: p.Management()}, err
 }
 
 func (Program) RemoveNodes(context.Context, *scene.Scene) error {

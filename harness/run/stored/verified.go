@@ -17,8 +17,8 @@ import (
 	"nodestorm/sim/strict"
 )
 
-// VerifiedFile, below the checkout's root, holds what was last verified of each
-// failure: runs themselves are too large to keep in git.
+// VerifiedFile is the file below the checkout's root that holds what was last
+// verified of each failure: runs themselves are too large to keep in git.
 const VerifiedFile = "reports/verified.json"
 
 // TrackRecord notes runs as verified in a checkout of nodestorm, and writes the tables of them. What

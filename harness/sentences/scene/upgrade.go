@@ -93,7 +93,8 @@ var CanUpgrade = Need{func(s *Scene) bool { _, can := s.Target.(Upgradable); ret
 
 func (s *Scene) recordRelease(verb string, t builds.Target) {
 	s.World.History().Record(history.Event{
-		Source: history.Harness, Verb: verb, Actor: s.Rig.Target.Program(), Object: history.Object{Resource: history.Programs, Name: s.Rig.Target.Program()},
+		Source: history.Harness, Verb: verb, Actor: s.Rig.Target.Program(),
+		Object: history.Object{Resource: history.Programs, Name: s.Rig.Target.Program()},
 		Detail: map[string]any{"version": t.Version, "source": string(t.Source.Kind), "sha256": t.SHA256},
 	})
 }

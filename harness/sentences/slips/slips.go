@@ -124,7 +124,8 @@ func alike(a, b string) bool {
 		return len(a) > 3 && (strings.HasPrefix(a, b+"-") || strings.HasPrefix(b, a+"-"))
 	}
 	for i := range as {
-		if as[i] != bs[i] && (len(as[i]) > 2 || len(bs[i]) > 2) && !(short.MatchString(as[i]) && short.MatchString(bs[i])) {
+		bothShort := len(as[i]) <= 2 && len(bs[i]) <= 2 || short.MatchString(as[i]) && short.MatchString(bs[i])
+		if as[i] != bs[i] && !bothShort {
 			return false
 		}
 	}

@@ -261,8 +261,8 @@ func slipIn(document int, value any) error {
 }
 
 // customFields are those of Karpenter's and Cluster API's objects that no type of Kubernetes has.
-var customFields = strings.Fields("nodeClassRef requirements disruption consolidationPolicy consolidateAfter budgets expireAfter minValues " +
-	"startupTaints reasons clusterName machineTemplate infrastructureRef dataSecretName providerID failureDomain remediation maxInFlight " +
+var customFields = strings.Fields("nodeClassRef requirements disruption consolidationPolicy consolidateAfter budgets expireAfter " +
+	"minValues startupTaints reasons clusterName machineTemplate infrastructureRef dataSecretName providerID failureDomain remediation maxInFlight " +
 	"unhealthyConditions maxUnhealthy nodeStartupTimeout remediationTemplate nodeDrainTimeout nodeVolumeDetachTimeout nodeDeletionTimeout " +
 	"propagation rollout strategy deletePolicy deletion order bootstrap controlPlaneRef")
 

@@ -214,7 +214,7 @@ func (p *Pattern) checkAbout() error {
 	}
 	for _, name := range []string{"resource", "namespace", "name"} {
 		v := p.field(name)
-		asks := v.isSet() && v.op != "not" && !(v.op == "exists" && v.values[0] == "false")
+		asks := v.isSet() && v.op != "not" && (v.op != "exists" || v.values[0] != "false")
 		// mutant: what is about nothing can have a name
 		if asks && len(known) == 0 {
 			return fmt.Errorf("%s: %s are about nothing", name, what)

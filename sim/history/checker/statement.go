@@ -57,7 +57,9 @@ type Statement struct {
 }
 
 // about are the fields that say what a statement is about.
-var about = []string{"sequence", "noSequence", "happens", "never", "count", "first with then", "throughout", "eventually", "finally", "measure"}
+var about = []string{
+	"sequence", "noSequence", "happens", "never", "count", "first with then", "throughout", "eventually", "finally", "measure",
+}
 
 // Check finds what is wrong with a statement before any history is there: also that
 // every history would show it, or none.

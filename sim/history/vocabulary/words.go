@@ -45,12 +45,13 @@ var Reasons = sync.OnceValue(func() []string { return strings.Fields(reasons) })
 
 // customKinds are the kinds of API groups that are not Kubernetes' own. Scenarios can define others.
 var customKinds = map[string]string{
-	"karpenter.sh":                    "NodePool NodeClaim NodeOverlay",
-	"karpenter.kwok.sh":               "KWOKNodeClass",
-	"karpenter.nodestorm.sim":         "FakeNodeClass",
-	"karpenter.k8s.aws":               "EC2NodeClass",
-	"autoscaling.x-k8s.io":            "CapacityBuffer ProvisioningRequest",
-	"cluster.x-k8s.io":                "Cluster ClusterClass Machine MachineSet MachineDeployment MachinePool MachineHealthCheck MachineDrainRule",
+	"karpenter.sh":            "NodePool NodeClaim NodeOverlay",
+	"karpenter.kwok.sh":       "KWOKNodeClass",
+	"karpenter.nodestorm.sim": "FakeNodeClass",
+	"karpenter.k8s.aws":       "EC2NodeClass",
+	"autoscaling.x-k8s.io":    "CapacityBuffer ProvisioningRequest",
+	"cluster.x-k8s.io": "Cluster ClusterClass Machine MachineSet MachineDeployment MachinePool MachineHealthCheck " +
+		"MachineDrainRule",
 	"addons.cluster.x-k8s.io":         "ClusterResourceSet ClusterResourceSetBinding",
 	"ipam.cluster.x-k8s.io":           "IPAddress IPAddressClaim",
 	"runtime.cluster.x-k8s.io":        "ExtensionConfig",

@@ -47,8 +47,8 @@ type NoJoinError struct {
 }
 
 func (e *NoJoinError) Error() string {
-	text := "user data joins no cluster: want k3s (its configuration or installer), kubeadm join, a NodeConfig of nodeadm's, or arguments of " +
-		"a kubelet in /etc/default/kubelet or a drop-in"
+	text := "user data joins no cluster: want k3s (its configuration or installer), kubeadm join, a NodeConfig of nodeadm's, or " +
+		"arguments of a kubelet in /etc/default/kubelet or a drop-in"
 	if len(e.Calls) > 0 {
 		text += "; it calls " + strings.Join(e.Calls, ", ") + ", which are not followed"
 	}

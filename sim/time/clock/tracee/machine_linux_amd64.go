@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The machine that a guest runs on.
+// AuditArch is the machine that a guest runs on, as seccomp calls it.
 const AuditArch = 0xc000003e // AUDIT_ARCH_X86_64
 
 // clocksInVDSO are the names in the vDSO by which clocks are read, and are made to stand for our

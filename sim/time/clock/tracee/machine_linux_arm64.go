@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The machine that a guest runs on. None of this was ever run on one: see tracee_linux_amd64.go.
+// AuditArch is the machine that a guest runs on, as seccomp calls it. None of this was ever run on one: see tracee_linux_amd64.go.
 const AuditArch = 0xc00000b7 // AUDIT_ARCH_AARCH64
 
 var (
