@@ -7,7 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	messages "github.com/cucumber/messages/go/v21"
+
+	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/sentences/requirements"
 	"nodestorm/harness/sentences/slips"
 	"nodestorm/harness/sentences/validation"
 	"nodestorm/scenarios"
@@ -57,13 +61,35 @@ func Lint(catalogue *scenarios.Catalogue, names []string) (l Linted, err error) 
 
 // slipsOf are what looks wrong with a scenario and its record, and keeps none from being played.
 func slipsOf(s scenarios.Scenario) (found scenarios.Problems) {
-	for _, slip := range validation.Slips(s.Pickle()) {
+	for _, slip := range validation.Slips(s.Pickle(), s.RecordFile.Text) {
 		found = append(found, scenarios.Problem{File: s.File, Line: s.Steps[slip.Step].Line, Text: slip.Err.Error()})
 	}
-	for _, slip := range slips.OfRecord(s.Record, s.RecordFile.Text, s.Pickle()) {
+	for _, slip := range validation.SlipsOfRecord(s.Record, s.RecordFile.Text, s.Pickle()) {
 		found = append(found, scenarios.Problem{File: s.RecordFile.Shown, Line: slip.Line, Field: slip.Field, Text: slip.Err.Error()})
 	}
+	return append(found, releasesOf(s)...)
+}
+
+// releasesOf are the steps that name a release of the target which is almost called like one that the catalogue knows, and of
+// which the store has no build.
+func releasesOf(s scenarios.Scenario) (found scenarios.Problems) {
+	for i, step := range s.Pickle() {
+		refs, _ := requirements.Releases([]*messages.PickleStep{step}, builds.Ref{Name: s.Record.Autoscaler})
+		for _, ref := range refs {
+			releases, err := scenarios.ReleasesOf(ref.Name)
+			if near := slips.Release(ref.Version, releases); err == nil && near != "" && !stored(ref) {
+				found = append(found, scenarios.Problem{File: s.File, Line: s.Steps[i].Line, Text: fmt.Sprintf("the step names %s, and the "+
+					"store has no build of it: did you mean %s? If there is such a release, build it first: nodestorm target build %s", ref, near, ref)})
+			}
+		}
+	}
 	return found
+}
+
+// stored reports whether the store has a build.
+func stored(ref builds.Ref) bool {
+	store, err := buildstore.Open("")
+	return err == nil && slices.Contains(store.Refs(), builds.Ref{Name: ref.Name, Version: ref.Version})
 }
 
 // lintCheckout looks at the records of a checkout of nodestorm, and at their features.

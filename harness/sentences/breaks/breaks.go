@@ -35,6 +35,16 @@ var breakables = sync.OnceValue(func() []scene.Breakable {
 	})
 })
 
+// Effects are what events call the effects of faults.
+func Effects() (all []string) {
+	for _, b := range breakables() {
+		for _, k := range b.List.Kinds() {
+			all = append(all, b.List.Called(k.Effect))
+		}
+	}
+	return all
+}
+
 var always = scene.Need{There: func(*scene.Scene) bool { return true }}
 
 // Arm gives the parts of the world their faults.

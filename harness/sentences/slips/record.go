@@ -28,29 +28,38 @@ type InRecord struct {
 	Err   error
 }
 
-// value is one of a pattern, with the field of the record that it is below, and the field of the pattern that it is of.
+// value is one of a pattern, with the field of the record that it is below, the field of the pattern that it is of, and the
+// detail.
 type value struct {
 	*yaml.Node
-	field, of string
+	field, of, detail string
 }
 
 // OfRecord finds values of patterns that are spelled almost like a word of the scenario, or like one that Kubernetes, the
 // programs and the clouds have, and promises of one side only.
-func OfRecord(r scenarios.Record, text []byte, steps []*messages.PickleStep) (wrong []InRecord) {
+func OfRecord(k Known, r scenarios.Record, text []byte, steps []*messages.PickleStep) (wrong []InRecord) {
 	var root yaml.Node
 	if yaml.Unmarshal(text, &root) != nil || len(root.Content) == 0 || root.Content[0].Kind != yaml.MappingNode {
 		return nil
 	}
+	wrong = durationsOfRecord(text, steps)
 	var values []value
-	for i := 0; i+1 < len(root.Content[0].Content); i += 2 {
-		field, node := root.Content[0].Content[i].Value, root.Content[0].Content[i+1]
-		if field == "targets" {
-			if err := oneSided(r); err != nil {
-				wrong = append(wrong, InRecord{field, node.Line, err})
-			}
+	for key, node := range pairs(root.Content[0]) {
+		err := error(nil)
+		switch key.Value {
+		case "targets":
+			err = oneSided(r)
+		case "affected", "fixed":
+			err = rangeSlip(r.Autoscaler, node.Value)
 		}
-		if slices.Contains(judged, field) {
-			values = ofPatterns(values, node, value{field: field}, 100)
+		if err == nil && key.Value == "fixed" {
+			err = overlap(r)
+		}
+		if err != nil {
+			wrong = append(wrong, InRecord{key.Value, node.Line, err})
+		}
+		if slices.Contains(judged, key.Value) {
+			values = ofPatterns(values, node, value{field: key.Value}, 100)
 		}
 	}
 	var said, resources []string
@@ -74,6 +83,10 @@ func OfRecord(r scenarios.Record, text []byte, steps []*messages.PickleStep) (wr
 		}
 	}
 	for _, v := range values {
+		if near := v.none(k, said); near != "" {
+			wrong = append(wrong, InRecord{v.field, v.Line, fmt.Errorf("%s: %q is no value of it: did you mean %q?", v.key(), v.Value, near)})
+			continue
+		}
 		word, near := v.slip(count, said, known, resources)
 		// mutant: a value of a pattern may be spelled almost like a word that is known
 		if near != "" && (v.of == "resource" || !alike(word, near)) { // nods is no plural of another resource
@@ -87,12 +100,58 @@ func OfRecord(r scenarios.Record, text []byte, steps []*messages.PickleStep) (wr
 // whole is by what a value is counted. It has a blank, as no word has.
 func (v value) whole() string { return v.of + " " + v.Value }
 
+// none is what a value is spelled almost like of which all are known: those of a few details, and names of what the scenario
+// brings. It is empty if the value is right or like nothing.
+func (v value) none(k Known, said []string) string {
+	var of []string
+	switch {
+	case v.of != "detail":
+	case v.detail == "effect":
+		of = k.Effects
+	case v.detail == "operation":
+		of = k.Operations
+	case v.detail == "capacity":
+		of = labelValues["karpenter.sh/capacity-type"]
+	case v.detail == "controller":
+		of = vocabulary.LogControllers()
+	case v.detail == "group", v.detail == "fault":
+		of = said
+	case v.detail == "owner" && strings.Contains(v.Value, "/"):
+		kind, name, _ := strings.Cut(v.Value, "/")
+		// mutant: a name of something may be almost another's
+		if near := strict.Nearest(name, said); near != "" && !alike(name, near) {
+			return kind + "/" + near
+		}
+	}
+	// mutant: a detail of few values may have another one
+	if near := nearest(v.Value, of); near != "" && !alike(v.Value, near) {
+		return near
+	}
+	return ""
+}
+
+// key is the field of the pattern that a value is of, with its detail.
+func (v value) key() string {
+	if v.detail != "" {
+		return v.of + "." + v.detail
+	}
+	return v.of
+}
+
 // slip is a word of a value and what it is spelled almost like, or two empty texts.
 func (v value) slip(count map[string]int, said, known, resources []string) (word, near string) {
 	switch {
 	case v.of == "resource":
 		return v.Value, strict.Nearest(v.Value, resources)
-	case v.of == "name" && count[v.whole()] < 2 && plain.MatchString(v.Value) && !slices.Contains(said, v.Value):
+	case v.of == "name" && plain.MatchString(v.Value) && !slices.Contains(said, v.Value):
+		if strings.Contains(v.Value, "/") { // as MachineDeployment/default/web
+			for part := range strings.SplitSeq(v.Value, "/") {
+				if near := strict.Nearest(part, known); near != "" && !alike(part, near) {
+					return part, near
+				}
+			}
+			return "", ""
+		}
 		if at := slices.IndexFunc(said, func(other string) bool { return lacksOne(v.Value, other) }); at >= 0 {
 			return v.Value, said[at]
 		}
@@ -120,16 +179,18 @@ func ofPatterns(all []value, n *yaml.Node, under value, depth int) []value {
 		under.Node = n
 		return append(all, under)
 	case n.Kind == yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, below := n.Content[i].Value, under
+		for key, child := range pairs(n) {
+			below := under
 			switch {
+			case under.of == "detail" && under.detail == "":
+				below.detail = key.Value
 			case under.of != "":
-			case slices.Contains([]string{"resource", "name", "detail"}, key):
-				below.of = key
-			case key == "capture":
+			case slices.Contains([]string{"resource", "name", "detail"}, key.Value):
+				below.of = key.Value
+			case key.Value == "capture":
 				continue // of which the values are fields
 			}
-			all = ofPatterns(all, n.Content[i+1], below, depth-1)
+			all = ofPatterns(all, child, below, depth-1)
 		}
 	case n.Kind == yaml.SequenceNode:
 		for _, child := range n.Content {

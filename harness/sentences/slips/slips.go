@@ -5,9 +5,11 @@ package slips
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	messages "github.com/cucumber/messages/go/v21"
 	"go.yaml.in/yaml/v3"
@@ -35,16 +37,25 @@ var (
 	pattern = regexp.MustCompile(`[-.]*(?:\.\*|\\d\+|\[.*)\$?$`)
 	short   = regexp.MustCompile(`^[a-z]{1,2}[0-9][a-z]{0,3}$`) // the family of an instance type: m6i, c6gd
 	digits  = regexp.MustCompile(`[0-9]`)
+	letters = regexp.MustCompile(`[A-Za-z]`)
 	between = regexp.MustCompile(`[-./_]`)
 )
 
 // labelled are the fields below which keys are those of labels.
-var labelled = []string{"labels", "matchLabels", "annotations", "nodeSelector", "selector"}
+var labelled = []string{"labels", "matchLabels", "annotations", "nodeSelector", "selector", "tags"}
+
+// Known is what there is beside Kubernetes' own words.
+type Known struct {
+	Flags      []string // of programs
+	Spans      []string // flags whose values are durations
+	Effects    []string // of faults, as events have them
+	Operations []string // of clouds
+}
 
 // Find finds the slips of a scenario: what looks like a word and is none, objects of which nothing comes, and steps that are
-// without effect where they stand. flags are those that programs are known to have.
-func Find(steps []*messages.PickleStep, flags []string) (wrong []Problem) {
-	wrong = slices.Concat(ofObjects(steps), ofOrder(steps), ofFlags(steps, flags))
+// without effect where they stand. record is the text of its record; nil: it has none.
+func Find(k Known, steps []*messages.PickleStep, record []byte) (wrong []Problem) {
+	wrong = slices.Concat(ofObjects(steps), ofStructure(steps), ofOrder(steps), ofFlags(k, steps), ofDurations(steps, record))
 	var words []word
 	for i, step := range steps {
 		words = append(words, ofStep(i, step)...)
@@ -80,8 +91,8 @@ func Find(steps []*messages.PickleStep, flags []string) (wrong []Problem) {
 // aFlag is one of a command line.
 var aFlag = regexp.MustCompile(`--[a-z][a-z0-9-]{3,}`)
 
-// ofFlags finds flags that no program is known to have, and that are spelled almost like one.
-func ofFlags(steps []*messages.PickleStep, flags []string) (wrong []Problem) {
+// ofFlags finds flags that no program is known to have, and that are spelled almost like one, and spans of time that are none.
+func ofFlags(k Known, steps []*messages.PickleStep) (wrong []Problem) {
 	for i, step := range steps {
 		said := step.Text
 		if step.Argument != nil && step.Argument.DataTable != nil {
@@ -89,15 +100,25 @@ func ofFlags(steps []*messages.PickleStep, flags []string) (wrong []Problem) {
 				for _, cell := range row.Cells {
 					said += " " + cell.Value
 				}
+				// mutant: a span of time may be any text
+				if flag := row.Cells[0].Value; len(row.Cells) == 2 && slices.Contains(k.Spans, flag) && !isSpan(row.Cells[1].Value) {
+					wrong = append(wrong, Problem{i, fmt.Errorf("%s: %q is no duration (want for example 10m)", flag, row.Cells[1].Value)})
+				}
 			}
 		}
 		for _, flag := range aFlag.FindAllString(said, -1) {
-			if near := strict.Nearest(flag, flags); near != "" && !alike(flag, near) {
+			if near := strict.Nearest(flag, k.Flags); near != "" && !alike(flag, near) {
 				wrong = append(wrong, Problem{i, fmt.Errorf("%s is spelled almost like the flag %s: did you mean that?", flag, near)})
 			}
 		}
 	}
 	return wrong
+}
+
+// isSpan reports whether a flag of Go's programs takes a text for a span of time. What a row of an outline says is not known.
+func isSpan(text string) bool {
+	_, err := time.ParseDuration(text)
+	return err == nil || strings.Contains(text, "<")
 }
 
 // shortest is how many letters a word has at least that is looked at: of shorter ones each is like another.
@@ -124,7 +145,7 @@ func alike(a, b string) bool {
 		return len(a) > 3 && (strings.HasPrefix(a, b+"-") || strings.HasPrefix(b, a+"-"))
 	}
 	for i := range as {
-		bothShort := len(as[i]) <= 2 && len(bs[i]) <= 2 || short.MatchString(as[i]) && short.MatchString(bs[i])
+		bothShort := len(as[i]) <= 2 && len(bs[i]) <= 2 || short.MatchString(as[i]) && short.MatchString(bs[i]) && bs[i] != "k8s"
 		if as[i] != bs[i] && !bothShort {
 			return false
 		}
@@ -173,16 +194,32 @@ func ofStep(i int, step *messages.PickleStep) (all []word) {
 		}
 	}
 	if doc := step.Argument.DocString; doc != nil {
-		decoder := yaml.NewDecoder(strings.NewReader(doc.Content))
-		for range 1000 {
-			var n yaml.Node
-			if decoder.Decode(&n) != nil {
-				break
-			}
-			walk(&n, nil, add, 100)
+		for n := range documents(doc.Content) {
+			walk(n, nil, add, 100)
 		}
 	}
 	return all
+}
+
+// documents are those of a text in YAML, up to the first that is none.
+func documents(text string) iter.Seq[*yaml.Node] {
+	return func(yield func(*yaml.Node) bool) {
+		decoder := yaml.NewDecoder(strings.NewReader(text))
+		for range 1000 {
+			n := &yaml.Node{}
+			if decoder.Decode(n) != nil || !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// pairs are the keys of a mapping with their values.
+func pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content) && yield(n.Content[i], n.Content[i+1]); i += 2 {
+		}
+	}
 }
 
 // walk adds the scalars of a document. Aliases are left alone, so it takes no longer than the text is.
@@ -196,12 +233,11 @@ func walk(n *yaml.Node, path []string, add func(key bool, text string), depth in
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i].Value
+		for key, value := range pairs(n) {
 			if slices.Contains(labelled, last) {
-				add(true, key)
+				add(true, key.Value)
 			}
-			walk(n.Content[i+1], append(slices.Clone(path), key), add, depth-1)
+			walk(value, append(slices.Clone(path), key.Value), add, depth-1)
 		}
 	case yaml.ScalarNode:
 		add(last == "key" || last == "topologyKey", n.Value)

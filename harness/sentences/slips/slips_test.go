@@ -45,6 +45,11 @@ func steps(t *testing.T, text string) (all []*messages.PickleStep) {
 	return all
 }
 
+var known = slips.Known{
+	Flags: []string{"--max-node-provision-time"}, Spans: []string{"--max-node-provision-time"},
+	Effects: []string{"alterReply", "no kubelet runs"}, Operations: []string{"GET /servers", "NodeGroupNodes"},
+}
+
 func TestFind(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"a name", "Given a NodePool \"static\"\nWhen \"NodePool/satic\" is deleted\nThen \"NodePool/static\" is gone\n", `"satic" stands there only`},
@@ -70,11 +75,41 @@ func TestFind(t *testing.T) {
 		{"a Then after another", "When one is created\nThen it is there\nAnd this holds:\n\"\"\"\nnever: {verb: delete}\n\"\"\"\n", ""},
 		{"a Then after a wait", "When \"cloud\" has recorded \"deleted\" of \"instances\"\nThen this holds:\n\"\"\"\nnever: {verb: delete}\n\"\"\"\n", ""},
 		{"a Then that asks for something", "When one is created\nThen this holds:\n\"\"\"\nhappens: {verb: delete}\n\"\"\"\n", ""},
+		{"a digit twice", "When one is created\nThen it is there within 5m\nAnd it is Ready within 55m\n", "the duration 55m stands there only, and differs from 5m"},
+		{"digits swapped", "Given it takes 15m\nThen this holds:\n\"\"\"\nhappens: {verb: delete}\nwithin: 51m\n\"\"\"\n", "the duration 51m stands there only"},
+		{"two durations", "Given it takes 15m\nThen it is there within 5m\nAnd it is Ready within 25m\n", ""},
+		{"both durations twice", "Given it takes 11m\nAnd that takes 11m\nThen it is there within 1m\n", ""},
+		{"a zero first", "Given it takes 03m\n", "03m has a number that begins with a zero"},
+		{"a zero in a duration", "Given it takes 1h05m\n", "1h05m has a number that begins with a zero"},
+		{"many minutes", "Then it is there within 110m\n", "the duration 110m is 1h50m: write that"},
+		{"two hours", "Then it is there within 120m\n", ""},
+		{"round seconds", "Given it takes 10s\nThen it is there within 100s\n", ""},
+		{"processors", "Given a pod that requests 110m CPU\n", ""},
+		{"a span", "Given it has\n| --max-node-provision-time | m3 |\n", `--max-node-provision-time: "m3" is no duration`},
+		{"a span of an outline", "Given it has\n| --max-node-provision-time | <time> |\n", ""},
+		{"a resource", "Given these objects:\n\"\"\"\nkind: Pod\nspec: {containers: [{name: a, resources: {requests: {pcu: 1}}}]}\n\"\"\"\n", `refuses the resource "pcu"`},
+		{"resources", "Given these objects:\n\"\"\"\nkind: Pod\nspec: {containers: [{resources: {limits: {cpu: 1, hugepages-2Mi: 1, example.com/gpu: 1}}}]}\n\"\"\"\n", ""},
+		{"a requirement of nothing", "Given these objects:\n\"\"\"\nkind: NodePool\nspec: {requirements: [{ey: kubernetes.io/os, operator: In, values: [linux]}]}\n\"\"\"\n", "requirements: the API server refuses one without a key"},
+		{"a toleration of all", "Given these objects:\n\"\"\"\nkind: Pod\nspec: {tolerations: [{operator: Exists}]}\n\"\"\"\n", ""},
+		{"an architecture", "Given these objects:\n\"\"\"\nkind: NodePool\nspec: {requirements: [{key: kubernetes.io/arch, operator: In, values: [am6d4]}]}\n\"\"\"\n", `"am6d4" is no value of it: did you mean "amd64"?`},
+		{"a selected architecture", "Given these objects:\n\"\"\"\nkind: Pod\nspec: {nodeSelector: {kubernetes.io/arch: aamd64}}\n\"\"\"\n", `"aamd64" is no value of it`},
+		{"part of a type", "Given these objects:\n\"\"\"\nkind: NodePool\nspec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [c-4x-amc64-linux]}]}\n\"\"\"\n", `"amc64" is no value of it`},
+		{"another type", "Given these objects:\n\"\"\"\nkind: NodePool\nspec: {requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [m6i.xlarge, c-4x-arm64-linux]}]}\n\"\"\"\n", ""},
+		{"digits of a class", "Given these objects:\n\"\"\"\nkind: NodePool\nspec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: E2CNodeClass}}}}\n\"\"\"\n", `has no kind "E2CNodeClass"`},
+		{"a letter of a class", "Given these objects:\n\"\"\"\nkind: NodePool\nspec: {template: {spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: ECNodeClass}}}}\n\"\"\"\n", `has no kind "ECNodeClass": want EC2NodeClass`},
+		{"labels", "When \"Deployment/web\" is patched with:\n\"\"\"\nspec: {template: {metadata: {labells: {a: b}}}}\n\"\"\"\n", `metadata has no field "labells"`},
+		{"the group of a class", "Given these objects:\n\"\"\"\nkind: NodePool\nspec: {template: {spec: {nodeClassRef: {group: karpenter.kwyk.sh, kind: KWOKNodeClass}}}}\n\"\"\"\n", `"karpenter.kwyk.sh" is no group of APIs`},
+		{"the group of a reference", "Given these objects:\n\"\"\"\nkind: MachineHealthCheck\nspec: {remediationTemplate: {apiVersion: infrastructure.cluster.x-i8s.io/v1beta1}}\n\"\"\"\n", `"infrastructure.cluster.x-i8s.io" is no group of APIs`},
+		{"a group of one's own", "Given these objects:\n\"\"\"\nkind: MachineHealthCheck\nspec: {remediationTemplate: {apiVersion: remediation.example.org/v1}}\n\"\"\"\n", ""},
+		{"a patch", "When \"Deployment/web\" is patched with:\n\"\"\"\nsepc: {replicas: 1}\n\"\"\"\n", `the patch is of "sepc"`},
+		{"a patch of data", "When \"ConfigMap/a\" is patched with:\n\"\"\"\ndata: {a: b}\n\"\"\"\n", ""},
+		{"a template", "When \"Deployment/web\" is patched with:\n\"\"\"\nspec: {template: {yetadata: {labels: {a: b}}}}\n\"\"\"\n", `template has no field "yetadata": did you mean "metadata"?`},
+		{"the domain of a label", "Given these objects:\n\"\"\"\nselector: {matchLabels: {cluster.x-h8s.io/deployment-name: web}}\n\"\"\"\n", `"cluster.x-h8s.io/deployment-name" stands there only`},
 		{"malformed YAML", "Given these objects:\n\"\"\"\n{: [\n\"\"\"\n", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var said []string
-			for _, p := range slips.Find(steps(t, test.text), []string{"--max-node-provision-time"}) {
+			for _, p := range slips.Find(known, steps(t, test.text), nil) {
 				said = append(said, p.Err.Error())
 			}
 			if all := strings.Join(said, "\n"); (all == "") != (test.want == "") || !strings.Contains(all, test.want) {
@@ -98,6 +133,27 @@ func TestOfRecord(t *testing.T) {
 		{"what is captured", "trigger: {sequence: [{match: {name: web}, capture: {eb: name}}]}\n", "", scenarios.Record{}},
 		{"another word", "symptom: {sequence: [{match: {detail: {message: {contains: too many hostports}}}}]}\n", "", scenarios.Record{}},
 		{"what people read", "symptom: {statement: it is uninitialzed}\n", "", scenarios.Record{}},
+		{"a digit of a duration twice", "symptom:\n  sequence:\n    - {match: {name: web}, within: 3m}\n    - {match: {name: web}, within: 33m}\n", "the duration 33m stands there only", scenarios.Record{}},
+		{"a duration that nothing judges", "notes: {within: 300s, after: 30s}\n", "", scenarios.Record{}},
+		{"an effect", "trigger: {sequence: [{match: {detail: {effect: allterReply}}}]}\n", `detail.effect: "allterReply" is no value of it`, scenarios.Record{}},
+		{"an effect of some words", "trigger: {sequence: [{match: {detail: {effect: no kubelet runs}}}]}\n", "", scenarios.Record{}},
+		{"an operation", "work: {detail: {operation: NodeGropuNodes}}\nsymptom: {never: {detail: {operation: NodeGropuNodes}}}\n", `detail.operation: "NodeGropuNodes"`, scenarios.Record{}},
+		{"a kind of capacity", "symptom: {never: {detail: {capacity: on-kemand}}}\n", `did you mean "on-demand"?`, scenarios.Record{}},
+		{"a controller", "symptom: {never: {detail: {controller: proiisioner}}}\n", `did you mean "provisioner"?`, scenarios.Record{}},
+		{"a release of tomorrow", "fixed: '>=v2.0.0'\n", "", scenarios.Record{Autoscaler: "karpenter"}},
+		{"a minor release beyond", "fixed: '>=v1.113.0'\n", "names v1.113.0, and the newest release of karpenter", scenarios.Record{Autoscaler: "karpenter"}},
+		{"a major release beyond", "fixed: '>=v11.12.2'\n", "names v11.12.2, and the newest", scenarios.Record{Autoscaler: "karpenter"}},
+		{"any release but one", "fixed: '<x.33.0'\n", "is written as no range", scenarios.Record{}},
+		{"a group", "symptom: {never: {detail: {group: wbe}}}\n", `detail.group: "wbe" is no value of it`, scenarios.Record{}},
+		{"another group", "symptom: {never: {detail: {group: batch}}}\n", "", scenarios.Record{}},
+		{"an owner", "symptom: {never: {detail: {owner: DaemonSet/wbe}}}\n", `did you mean "DaemonSet/web"?`, scenarios.Record{}},
+		{"a part of a name", "symptom: {never: {name: MachineDeployment/defalt/web}}\n", `"defalt" stands there only`, scenarios.Record{}},
+		{"a name twice", "trigger: {happens: {name: wbe}}\nsymptom: {never: {name: wbe}}\n", `"wbe" stands there only, and is spelled almost like "web"`, scenarios.Record{}},
+		{"a range", "affected: '=>1.27.1'\n", `is written as no range of releases is ("=>")`, scenarios.Record{}},
+		{"a zero of a range", "affected: '>=v1.00.0'\n", `is written as no range of releases is`, scenarios.Record{}},
+		{"four numbers", "affected: '>=v1.0.0.0'\n", `is written as no range of releases is`, scenarios.Record{}},
+		{"ranges", "affected: '>=v1.0.0, <v1.7.0 || 2.x'\nfixed: '>=v1.7.0'\n", "", scenarios.Record{Affected: ">=v1.0.0, <v1.7.0", Fixed: ">=v1.7.0"}},
+		{"ranges that overlap", "affected: ''\nfixed: ''\n", "affected and fixed both have v1.6.0", scenarios.Record{Affected: ">=v1.0.0, <v1.7.0", Fixed: ">=v1.6.0"}},
 		{"one side", "targets: []\n", "no target is expected to be healthy", scenarios.Record{Targets: both[:1]}},
 		{"the other side", "targets: []\n", "no target is expected to show", scenarios.Record{Targets: both[1:]}},
 		{"both sides", "targets: []\n", "", scenarios.Record{Targets: both}},
@@ -107,7 +163,7 @@ func TestOfRecord(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			said := ""
-			for _, p := range slips.OfRecord(test.record, []byte(test.text), scenario) {
+			for _, p := range slips.OfRecord(known, test.record, []byte(test.text), scenario) {
 				said += p.Err.Error() + "\n"
 			}
 			if (said == "") != (test.want == "") || !strings.Contains(said, test.want) {

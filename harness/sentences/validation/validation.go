@@ -5,18 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/cucumber/messages/go/v21"
 
-	"nodestorm/features"
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/acts"
 	"nodestorm/harness/sentences/requirements"
 	"nodestorm/harness/sentences/scene"
-	"nodestorm/harness/sentences/slips"
 	"nodestorm/harness/sentences/stepdef"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/scenarios"
@@ -44,31 +40,6 @@ type Problem struct {
 
 // mostMeant is for how many steps of a scenario it is guessed what they might mean.
 const mostMeant = 20
-
-// Slips are words that look like others, and steps that look as if nothing came of them. They are lint's alone: a rule that
-// compares spellings can be wrong, and must not keep a scenario from being played.
-func Slips(steps []*messages.PickleStep) (wrong []Problem) {
-	for _, slip := range slips.Find(steps, flags()) {
-		wrong = append(wrong, Problem{slip.Step, slip.Err})
-	}
-	return wrong
-}
-
-// flags are those that the features which are built in give to programs.
-var flags = sync.OnceValue(func() (all []string) {
-	names, err := features.Names()
-	if err != nil {
-		panic(err) // they are part of the program
-	}
-	for _, name := range names {
-		text, err := features.Files.ReadFile(name)
-		if err != nil {
-			panic(err)
-		}
-		all = append(all, regexp.MustCompile(`--[a-z][a-z0-9-]{3,}`).FindAllString(string(text), -1)...)
-	}
-	return all
-})
 
 // Problems are all that Steps would find, one after the other.
 func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {

@@ -15,6 +15,8 @@ func TestCustomObjects(t *testing.T) {
 		{"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {template: {metadata: {labels: {opeerator: x}}}}", ""},
 		{"apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec: {subnetSelectorTerms: [{tags: {Name: x}}]}", ""},
 		{"apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: RebootRemediation", ""},
+		{"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {template: {spec: {requirements: [{operator: n}]}}}", `operator: YAML reads it as false`},
+		{"apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec: {ubnetSelectorTerms: [{id: a}]}", `unknown field "ubnetSelectorTerms"`},
 		{"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {template: {spec: {requirements: [{operator: nI}]}}}", `operator: "nI" is no value of it (allowed: In, NotIn`},
 		{"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {disruption: {consolidateAfter: fm}}", `consolidateAfter: "fm" is no duration`},
 		{"apiVersion: karpenter.sh/v1\nkind: NodePool\nspec: {disruption: {consolidateAfter: Never}}", ""},

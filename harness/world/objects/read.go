@@ -260,11 +260,16 @@ func slipIn(document int, value any) error {
 	return nil
 }
 
-// customFields are those of Karpenter's and Cluster API's objects that no type of Kubernetes has.
-var customFields = strings.Fields("nodeClassRef requirements disruption consolidationPolicy consolidateAfter budgets expireAfter " +
-	"minValues startupTaints reasons clusterName machineTemplate infrastructureRef dataSecretName providerID failureDomain remediation maxInFlight " +
-	"unhealthyConditions maxUnhealthy nodeStartupTimeout remediationTemplate nodeDrainTimeout nodeVolumeDetachTimeout nodeDeletionTimeout " +
-	"propagation rollout strategy deletePolicy deletion order bootstrap controlPlaneRef")
+// customFields are those of Karpenter's, its AWS provider's and Cluster API's objects that no type of Kubernetes has.
+var customFields = strings.Fields(`
+	nodeClassRef requirements disruption consolidationPolicy consolidateAfter budgets expireAfter minValues startupTaints
+	reasons clusterName machineTemplate infrastructureRef dataSecretName providerID failureDomain remediation maxInFlight
+	unhealthyConditions maxUnhealthy nodeStartupTimeout remediationTemplate nodeDrainTimeout nodeVolumeDetachTimeout
+	nodeDeletionTimeout propagation rollout strategy deletePolicy deletion order bootstrap controlPlaneRef amiFamily
+	amiSelectorTerms subnetSelectorTerms securityGroupSelectorTerms capacityReservationSelectorTerms alias tags userData
+	blockDeviceMappings instanceProfile instanceStorePolicy associatePublicIPAddress metadataOptions detailedMonitoring
+	kubelet
+`)
 
 // fieldNames are the fields of all types of Kubernetes, and those of custom objects.
 var fieldNames = sync.OnceValue(func() []string {

@@ -27,6 +27,11 @@ func valuesOf(document int, value any) error {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			text, is := value[key].(string)
+			// mutant: n is a word
+			if no, isTruth := value[key].(bool); isTruth && fieldValues[key] != nil {
+				return fmt.Errorf("document %d: %s: YAML reads it as %v (n, no, off, y, yes and on too): allowed are %s", document, key, no,
+					strings.Join(fieldValues[key], ", "))
+			}
 			if !is {
 				if err := valuesOf(document, value[key]); err != nil {
 					return err

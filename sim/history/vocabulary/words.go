@@ -8,7 +8,7 @@ import (
 // words are those that Kubernetes, the programs under test and what comes with them have, and that scenarios name.
 const words = `
 NoSchedule NoExecute PreferNoSchedule NotIn Exists DoesNotExist RollingUpdate Recreate Always IfNotPresent Never
-WhenEmpty WhenEmptyOrUnderutilized DoNotSchedule ScheduleAnyway
+WhenEmpty WhenEmptyOrUnderutilized DoNotSchedule ScheduleAnyway Ready
 karpenter cluster-autoscaler kubectl kube-scheduler kube-controller-manager kube-apiserver cluster-api kubelet-csr-approver
 kube-system cluster-autoscaler-status default
 kubernetes.io/arch kubernetes.io/os kubernetes.io/hostname topology.kubernetes.io/zone topology.kubernetes.io/region
@@ -22,6 +22,8 @@ cluster.x-k8s.io/cluster-name cluster.x-k8s.io/deployment-name cluster.x-k8s.io/
 cluster.x-k8s.io/skip-remediation cluster.x-k8s.io/delete-machine cluster.x-k8s.io/remediate-machine
 cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size
 get list watch create update patch delete deletecollection created deleted running
+RequestLimitExceeded InsufficientInstanceCapacity InsufficientReservedInstanceCapacity UnauthorizedOperation
+InternalError ServiceUnavailable
 fsn1 nbg1 hel1 zone-a zone-b zone-c
 `
 
@@ -36,12 +38,27 @@ TriggeredScaleUp NotTriggerScaleUp ScaledUpGroup FailedToScaleUpGroup ScaleUpTim
 DeleteUnregistered DeleteUnregisteredFailed FailedToRevertScaleUp FixNodeGroupSizeDone
 Nominated Launched Registered Initialized Disrupted DisruptionLaunching DisruptionTerminating DisruptionBlocked Unconsolidatable
 FailedDraining AwaitingVolumeDetachment TerminationGracePeriodExpiring InsufficientCapacityError UnregisteredTaintMissing
+AMIDrift SubnetDrift SecurityGroupDrift CapacityReservationDrift NodeClassDrift NodePoolDrifted RequirementsDrifted
 NoCompatibleInstanceTypes FailedConsistencyCheck NodeRepairBlocked SpotInterrupted InstanceTerminating
 SuccessfulCreate SuccessfulDelete FailedCreate FailedDelete DetectedUnhealthy MachineMarkedUnhealthy RemediationRestricted
 `
 
 // Reasons are such reasons.
 var Reasons = sync.OnceValue(func() []string { return strings.Fields(reasons) })
+
+// logControllers are those that Karpenter and its AWS provider name in their logs.
+const logControllers = `
+provisioner provisioner.trigger.pod provisioner.trigger.node disruption disruption.queue static.provisioning static.deprovisioning
+nodeclaim.lifecycle nodeclaim.disruption nodeclaim.consistency nodeclaim.expiration nodeclaim.garbagecollection nodeclaim.hydration
+nodeclaim.podevents nodeclaim.tagging node.health node.hydration node.termination nodepool.counter nodepool.hash nodepool.readiness
+nodepool.registrationhealth nodepool.validation nodeoverlay.controller capacitybuffer nodeclass nodeclass.hash interruption
+interruption.instancestatus instance.garbagecollection instanceprofile.garbagecollection zonalshift cloudprovider.metrics
+providers.instancetype providers.instancetype.capacity providers.pricing providers.version
+state.daemonset state.node state.nodeclaim state.nodepool state.pod state.pricing metrics.node metrics.nodepool metrics.pod
+`
+
+// LogControllers are such controllers.
+var LogControllers = sync.OnceValue(func() []string { return strings.Fields(logControllers) })
 
 // customKinds are the kinds of API groups that are not Kubernetes' own. Scenarios can define others.
 var customKinds = map[string]string{
