@@ -14,6 +14,7 @@ func TestDidYouMean(t *testing.T) {
 	}{
 		{messages.PickleStepType_ACTION, `a pod "web" that requests 1 CPU gets created`,
 			`did you mean "When a pod \"NAME\" that requests CPU is created"`},
+		{messages.PickleStepType_ACTION, `the pod "web" is deleted`, `did you mean "When \"KIND/NAME\" is deleted"`},
 		{messages.PickleStepType_OUTCOME, `the pod "web" is Running within 5mm`,
 			`5mm is not virtual time, such as 30s, 5m or 2m30s, in "Then the pod`},
 		{messages.PickleStepType_OUTCOME, `the pod web is Running within 5m`, `web is not a name in quotes, in "Then the pod`},

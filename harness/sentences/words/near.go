@@ -78,12 +78,14 @@ func apart(text, sentence string) int {
 	if m := chosen.FindStringSubmatch(shape); m != nil {
 		shape = "EVERY-" + strings.ToUpper(strings.Replace(m[1], "server", "instance", 1)) + shape[len(m[0]):]
 	}
-	return min(distance(strings.Fields(text), words), distance(strings.Fields(shape), words))
+	object := named.ReplaceAllString(text, `"$1/$2"`) // the pod "web" is "Pod/web" in sentences about any object
+	return min(distance(strings.Fields(text), words), distance(strings.Fields(shape), words), distance(strings.Fields(object), words))
 }
 
 var (
 	chosen = regexp.MustCompile(`^(?:every|the first|the \d+\w+|each of the first \d+) (?:\w+ )*?` +
 		`(node|call|action|instance|server|machine)s?\b(?: from the \w+ on)?`)
+	named   = regexp.MustCompile(`\b(?:the|a|an) (\w+) "([^"/ ]+)"`)
 	moments = regexp.MustCompile(`(?:, (?:once \{.*\}|from \S+ on|for \S+|with probability \S+))+$`)
 )
 

@@ -163,7 +163,7 @@ func (s *Statement) checkCount() error {
 	case !bounded:
 		return errors.New("count: every history has some or none: say atLeast or atMost how many")
 	case s.AtLeast != nil && *s.AtLeast < 1:
-		return fmt.Errorf("atLeast: %d: no history could have less, want 1 or more", *s.AtLeast)
+		return fmt.Errorf("atLeast: %d: no history could have less, want 1 or more, or never of what must not be there", *s.AtLeast)
 	case s.AtMost != nil && *s.AtMost < 0:
 		return fmt.Errorf("atMost: %d: no history could have so few, want 0 or more", *s.AtMost)
 	case s.AtLeast != nil && s.AtMost != nil && *s.AtLeast > *s.AtMost:
