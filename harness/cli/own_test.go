@@ -441,6 +441,7 @@ func TestNew(t *testing.T) {
 	}
 	for _, test := range []struct{ system, feature, of string }{
 		{"karpenter", "", ""}, // a shorter record than the one that is built in: TestBinaryAlone plays it
+		{"aws", "issue-9054-full-subnet.feature", "aws-9054-full-subnet"},
 		{"hetzner", "issue-3838-server-off.feature", "hetzner-3838-server-off"},
 		{"clusterapi", "issue-9360-external.feature", "clusterapi-9360-bought-twice"},
 	} {

@@ -20,14 +20,14 @@ func newLint(e *console.Console) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lint DIR|FILE.feature…",
 		Short: "Check your own features and records, before anything starts",
-		Long: `Find all that is wrong with the features and records in folders: a line each, with the
+		Long: `Find what is wrong with the features and records in folders: a line each, with the
 file, the line, the field, and what is allowed there. Other YAML is left alone: a record is
 what has the name of a feature beside it, or a record's fields. Of a checkout of nodestorm
 its own features and records are looked at.
 
-Words that are spelled almost like others, steps of which nothing comes where they stand,
-and targets of one side only are found by lint alone: they keep no scenario from being
-played.
+Words, durations and releases that look like a slip of the pen, steps of which nothing
+comes where they stand, ranges that overlap, and targets of one side only are found by lint
+alone: they keep no scenario from being played.
 
 With --fix, steps and faults that an older nodestorm called otherwise are rewritten
 first. Comments, indentation, tables and quotes stay as they are.

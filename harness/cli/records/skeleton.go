@@ -21,6 +21,7 @@ type skeleton struct{ name, about, target string }
 var systems = []skeleton{
 	{"karpenter", "Karpenter on kwok, which never fails", "karpenter@v1.6.4"},
 	{"instances", "Karpenter on a cloud that can fail", "karpenter@v1.6.4"},
+	{"aws", "Karpenter on AWS", "karpenter-aws@v1.12.1"},
 	{"hetzner", "Cluster Autoscaler on Hetzner Cloud", "cluster-autoscaler@1.33.0"},
 	{"clusterapi", "Cluster Autoscaler on Cluster API", "cluster-autoscaler@1.36.1"},
 	{"externalgrpc", "Cluster Autoscaler on any node groups", "cluster-autoscaler@1.28.2"},
