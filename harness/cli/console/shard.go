@@ -59,7 +59,7 @@ func (h *Shard) Choose(ctx context.Context, e *Console, s replay.Settings, recor
 	h.out, h.read = s.Out, e.Serving != nil
 	chosen, mine := h.Kept.Mine(records)
 	e.Remark("shard %s has %d of %s", part, mine, wording.Counted(len(jobs), "replay"))
-	return chosen, h.SaveProgress(nil, false)
+	return chosen, nil
 }
 
 // SaveProgress notes what has come of the shard so far; of the whole nothing is kept.

@@ -113,6 +113,9 @@ func (v *verification) run(c *cobra.Command, ids []string) (err error) {
 	if v.dry {
 		return v.plan(c.Context(), records)
 	}
+	if err := v.shard.SaveProgress(nil, false); err != nil {
+		return err
+	}
 	if v.Serving == nil {
 		if err := v.kept.Check(c.Context()); err != nil {
 			return err

@@ -57,7 +57,7 @@ func (q *Queue) Pending(ctx context.Context, records []scenarios.Record) (jobs [
 			return nil, nil, exit.UsageError(err)
 		}
 	}
-	q.Output.Remark("%s to get, which replays do not wait for that need others: %s",
+	q.Output.Remark("getting %s; replays that need none of them start now: %s",
 		wording.Counted(len(missing), "target"), supply.Names(missing))
 	pending = q.Supply.Begin(ctx, q.Line(), missing)
 	q.beside = pending.Text
