@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -117,7 +118,7 @@ func (k *kubelet) returned(now time.Time) {
 // runtimeError is why the kubelet starts and stops no pod. Nil means that it does.
 func (k *kubelet) runtimeError(now time.Time) error {
 	for a, e := range forEachFault[unready](k) {
-		if err := e.runtimeError(a, now); err != nil {
+		if err := e.broken(a, now); err != nil && !errors.Is(err, errNetworkDown) {
 			return err
 		}
 	}
@@ -129,9 +130,9 @@ func (k *kubelet) networkError(now time.Time) error {
 	if !k.networkUp(now) {
 		return errNetworkDown
 	}
-	for a, e := range forEachFault[offline](k) {
-		if err := e.networkError(a, now); err != nil {
-			return err
+	for a, e := range forEachFault[unready](k) {
+		if errors.Is(e.broken(a, now), errNetworkDown) {
+			return errNetworkDown
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ func (KubeletRestarts) returned(a *armed, now time.Time) {
 	}
 }
 
-func (e KubeletRestarts) runtimeError(a *armed, now time.Time) error {
+func (e KubeletRestarts) broken(a *armed, now time.Time) error {
 	r := a.state.(*restart)
 	if r.begun && a.Expired(now) && (r.returnedAt.IsZero() || now.Before(r.returnedAt.Add(time.Duration(e.Settle)))) {
 		return errStarting

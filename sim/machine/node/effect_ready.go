@@ -11,14 +11,7 @@ import (
 type notReady struct{}
 
 func (notReady) visible(k *kubelet, a *armed, now time.Time) bool {
-	var err error
-	switch e := a.does.(type) {
-	case unready:
-		err = e.runtimeError(a, now)
-	case offline:
-		err = e.networkError(a, now)
-	}
-	return err != nil && k.saidNotReady() && k.networkUp(now)
+	return a.does.(unready).broken(a, now) != nil && k.saidNotReady() && k.networkUp(now)
 }
 
 func (notReady) recovered(k *kubelet, a *armed, now time.Time) bool {
@@ -32,7 +25,7 @@ type NotReady struct{ notReady }
 var _ = anyNode.Add("notReady", NotReady{}, fault.Say("is NotReady")).Called("not ready").
 	Draws("{nodes}", "is NotReady")
 
-func (NotReady) runtimeError(a *armed, now time.Time) error {
+func (NotReady) broken(a *armed, now time.Time) error {
 	if a.Active(now) {
 		return errRuntimeDown
 	}
@@ -57,7 +50,7 @@ type NetworkDown struct{ notReady }
 var _ = anyNode.Add("networkDown", NetworkDown{}, fault.Say("has no network")).Called("not ready").
 	Draws("{nodes}", "has no network")
 
-func (NetworkDown) networkError(a *armed, now time.Time) error {
+func (NetworkDown) broken(a *armed, now time.Time) error {
 	if a.Active(now) {
 		return errNetworkDown
 	}
@@ -90,7 +83,7 @@ type Flaps struct {
 var _ = anyNode.Add("flaps", Flaps{}, fault.Say("is NotReady for half of every DURATION", "every")).Called("flapping").
 	Draws("{nodes}", "is NotReady for half of every 40s")
 
-func (e Flaps) runtimeError(a *armed, now time.Time) error {
+func (e Flaps) broken(a *armed, now time.Time) error {
 	if every := time.Duration(e.Every); a.Active(now) && now.Sub(a.Begins())%every < every/2 {
 		return errRuntimeDown
 	}

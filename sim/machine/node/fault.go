@@ -71,12 +71,9 @@ type (
 		// returned notes the kubelet's first report after it.
 		returned(a *armed, now time.Time)
 	}
-	// unready is one that has the kubelet say that its runtime is not ready, and offline that its network is not.
+	// unready is one that has the kubelet say that its network is not ready, if the error is errNetworkDown, or else its runtime.
 	unready interface {
-		runtimeError(a *armed, now time.Time) error
-	}
-	offline interface {
-		networkError(a *armed, now time.Time) error
+		broken(a *armed, now time.Time) error
 	}
 	// paced is one that changes by itself: next remembers when, and notes that it has begun.
 	paced interface {
