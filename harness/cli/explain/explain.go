@@ -14,7 +14,7 @@ import (
 )
 
 // Kinds are the files that people write, and the parts that several of them have, as paths begin with them.
-var Kinds = []string{"record", "statement", "pattern", "invariants", "faults", "rules", "order", "schedule"}
+var Kinds = []string{"record", "statement", "pattern", "invariants", "faults", "rules", "order", "schedule", "workload"}
 
 // Field is what a path leads to.
 type Field struct {
@@ -110,7 +110,8 @@ var forms = map[string]string{
 	"range":    `constraints such as ">=v1.0.0, <v1.7.0", of which "||" joins several, or none`,
 	"values": "a value, [a list of values], or one of {not: …}, {contains: …}, {lacks: …}, {matches: …}, {above: …}, {below: …}, " +
 		"{exists: …}",
-	"map": "KEY: VALUE",
+	"map":    "KEY: VALUE",
+	"amount": `a number with its unit, or drawn: "1 to 5" (each as likely), "mean 2m" (exponential), "median 2m, p95 10m" (log-normal)`,
 }
 
 // Form is how it is written, empty where the type says that.

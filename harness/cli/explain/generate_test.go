@@ -26,6 +26,7 @@ import (
 	_ "nodestorm/harness/cloud/all"
 	"nodestorm/harness/program/installer"
 	"nodestorm/harness/search/schedule"
+	"nodestorm/harness/search/workload"
 	"nodestorm/scenarios"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
@@ -98,6 +99,8 @@ func (g *generator) schema() *Schema {
 		{"Pattern", "", reflect.TypeFor[checker.Pattern]()},
 		{"Schedule", "What a search does to a world, a file of nodestorm explore: demand, faults, restarts, people who act.",
 			reflect.TypeFor[schedule.Schedule]()},
+		{"Workload", "What runs in a cluster over a time, for the steps that run a workload.",
+			reflect.TypeFor[workload.Workload]()},
 		{"Order", "The order in which an installer brings up a cluster, for nodestorm run --order.", reflect.TypeFor[installer.Order]()},
 	} {
 		s := g.object(file.of)
@@ -159,6 +162,8 @@ func (g *generator) of(t reflect.Type) *Schema {
 	switch t {
 	case reflect.TypeFor[checker.Duration](), reflect.TypeFor[strict.Duration]():
 		return &Schema{Title: "duration", Type: Types{"string"}, Pattern: `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
+	case reflect.TypeFor[workload.Amount]():
+		return &Schema{Title: "amount", Type: Types{"string", "number"}, MinLength: 1}
 	case reflect.TypeFor[scenarios.Range]():
 		return &Schema{Title: "range", Type: Types{"string"}, Pattern: `^(none|[<>=!~^]{0,2} ?v?[0-9*x].*)$`}
 	case reflect.TypeFor[checker.Values]():
@@ -401,14 +406,21 @@ var limits = map[string]func(*Schema){
 	},
 	"Schedule": func(s *Schema) { s.Properties.Named("site").Enum = schedule.Sites() },
 	"Act":      func(s *Schema) { s.Properties.Named("do").Enum = schedule.Acts() },
-	"Step":     func(s *Schema) { s.OneOf = oneOf("apply", "rollout", "label", "taint") },
-	"Rollout":  func(s *Schema) { s.Properties.Named("kind").Enum = installer.Kinds },
+	"Load": func(s *Schema) {
+		s.Properties.Named("kind").Enum, s.Properties.Named("spread").Enum = workload.Kinds, workload.Spreads
+	},
+	"Toleration": func(s *Schema) {
+		s.Properties.Named("effect").Enum, s.Properties.Named("operator").Enum = workload.Effects, workload.Operators
+	},
+	"Step":    func(s *Schema) { s.OneOf = oneOf("apply", "rollout", "label", "taint") },
+	"Rollout": func(s *Schema) { s.Properties.Named("kind").Enum = installer.Kinds },
 }
 
 // exampleFiles have examples of each file that people write, by its name in the schema.
 var exampleFiles = map[string]string{
 	"Record": "scenarios/*/*.yaml", "Faults": "features/examples/faults-*.yaml", "Rules": "features/examples/rules.yaml",
 	"Order": "features/examples/order.yaml", "Schedule": "features/examples/schedule.yaml", "Invariants": "features/examples/invariants.yaml",
+	"Workload": "features/examples/workload.yaml",
 }
 
 // takeExamples gives each field the value that the catalogue has most often, of several the shortest.

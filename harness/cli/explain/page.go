@@ -30,7 +30,7 @@ var pages = []page{
 		"`nodestorm explain KIND` prints what is here, and `nodestorm explain KIND --schema` the JSON Schema.", []part{
 		{"Faults of a cloud", "faults.faults"}, {"Rules of a proxy", "rules.rules"}, {"Order of an installer", "order"},
 		{"Step of an order", "order.steps"}, {"Schedule of a search", "schedule"}, {"Group of a schedule", "schedule.groups"},
-		{"Act of a schedule", "schedule.acts"},
+		{"Act of a schedule", "schedule.acts"}, {"Workload", "workload"}, {"Load of a workload", "workload.loads"},
 	}},
 }
 

@@ -218,7 +218,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"recrd":            `unknown kind "recrd" (allowed: record, statement, pattern, invariants, faults, rules, order, schedule), did you mean "record"?`,
+		"recrd":            `unknown kind "recrd" (allowed: record, statement, pattern, invariants, faults, rules, order, schedule, workload), did you mean "record"?`,
 		"record.symtom":    `record has no field "symtom" (allowed: id, title,`,
 		"record.symptom.x": `did you mean`,
 		"record.id.x":      "record.id has no fields: it is a string",

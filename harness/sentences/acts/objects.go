@@ -44,7 +44,7 @@ var objectSentences = scene.Sentences{
 			Act: markObject(objects.Labels)},
 		{Role: scene.Either, Words: `"KIND/NAME" is annotated "KEY=VALUE"`, Check: checkObject(checkMark(objects.Annotations)),
 			Act: markObject(objects.Annotations)},
-	}, awaits...),
+	}, slices.Concat(workloads, awaits)...),
 }
 
 // kubectls are a user with all rights on each of the scenario's clusters.
