@@ -17,7 +17,7 @@ func TestWithoutApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	v := &verification{session: &session{Console: &console.Console{Stderr: &said, Store: store}}}
+	v := &verification{session: newSession(&console.Console{Stderr: &said, Store: store})}
 	of := func(id, autoscaler, target string) scenarios.Record {
 		return scenarios.Record{ID: id, Autoscaler: autoscaler, Targets: []scenarios.Target{{Name: target}}}
 	}

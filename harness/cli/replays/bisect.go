@@ -93,7 +93,7 @@ func (b *bisection) search(ctx context.Context) error {
 	if b.dry {
 		return b.printSearch(ctx, inquiry)
 	}
-	if _, err := b.open(ctx, supply.Refuse); err != nil {
+	if _, err := b.Open(ctx, supply.Refuse); err != nil {
 		return err
 	}
 	if err := inquiry.Remember(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli/console"
+	"nodestorm/harness/cli/playing"
 	"nodestorm/harness/draft"
 	"nodestorm/harness/program"
 	"nodestorm/harness/replay"
@@ -33,15 +34,15 @@ type bisection struct {
 }
 
 func newBisection(e *console.Console) *bisection {
-	b := &bisection{session: &session{Console: e}}
+	b := &bisection{session: newSession(e)}
 	b.Player = b
-	b.Say = b.sayBetween
+	b.Say = b.SayBetween
 	return b
 }
 
 // addFlags adds the flags that say what is asked, and when a verdict is certain.
 func (b *bisection) addFlags(c *cobra.Command) {
-	b.session.addFlags(c)
+	b.session.AddFlags(c)
 	b.CatalogueFlags(c)
 	b.addManifest(c)
 	c.ValidArgsFunction = b.CompleteIDs
@@ -54,7 +55,7 @@ func (b *bisection) addFlags(c *cobra.Command) {
 	c.Flags().IntVar(&b.Rules.Doubts, "max-inconclusive", 3, "skip a build after `N` inconclusive runs")
 	b.RenamedFlag(c, "doubts", "max-inconclusive")
 	console.HowFlags(c, &b.From)
-	addDryRun(c, &b.dry)
+	playing.AddDryRun(c, &b.dry)
 }
 
 func exactlyOneScenario(c *cobra.Command, args []string) error {
@@ -125,7 +126,7 @@ func (b *bisection) checkBuilds(name string) error {
 func (b *bisection) conditions() []string {
 	list := []string{
 		b.From.Package, b.From.Provider, fmt.Sprint(b.From.Tags), fmt.Sprint(b.Rules),
-		fmt.Sprint(b.World.Seed), b.World.Clock.String(), b.Manifest, fmt.Sprint(b.withNames), b.kubernetesName,
+		fmt.Sprint(b.World.Seed), b.World.Clock.String(), b.Manifest, fmt.Sprint(b.withNames), b.KubernetesName,
 		run.RecordDigest(b.Record), b.Cloud,
 	}
 	if b.Features != nil {

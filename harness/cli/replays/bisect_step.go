@@ -85,7 +85,7 @@ func (b *bisection) step(c *cobra.Command, name string) (status int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	if _, err := b.open(ctx, supply.Refuse); err != nil {
+	if _, err := b.Open(ctx, supply.Refuse); err != nil {
 		return 0, err
 	}
 	t, err := b.Attempt(ctx, func() (builds.Target, error) { return b.Build(ctx, recipe) })

@@ -34,7 +34,7 @@ func TestPrintComparison(t *testing.T) {
 		}
 		c.First = c.FirstDifference()
 		c.Same = c.First < 0 && c.Verdicts[0] == c.Verdicts[1]
-		(&session{Console: &console.Console{Stdout: &stdout}}).printComparison(c)
+		newSession(&console.Console{Stdout: &stdout}).printComparison(c)
 		for _, want := range test.want {
 			if !strings.Contains(strings.Join(strings.Fields(stdout.String()), " "), want) {
 				t.Errorf("%s: %q is not in %s", test.name, want, &stdout)

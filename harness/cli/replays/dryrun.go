@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
@@ -30,10 +28,6 @@ type plan struct {
 	Between int `json:"between,omitempty"`
 
 	cannot string // what is said of a build that cannot be had
-}
-
-func addDryRun(c *cobra.Command, dry *bool) {
-	c.Flags().BoolVarP(dry, "dry-run", "n", false, "print what would be got and played, and how long it takes")
 }
 
 // replayOf is a scenario on a target.
@@ -68,7 +62,7 @@ func (s *session) planOf(ctx context.Context, of []replayOf, times int, refs ...
 			p.Unknown += times
 		}
 	}
-	if s.kubernetesName == "" {
+	if s.KubernetesName == "" {
 		refs = append([]builds.Ref{builds.Kubernetes}, refs...)
 	}
 	missing, err := s.Supplier().Planned(ctx, refs...)

@@ -41,7 +41,7 @@ type exploration struct {
 var _ = Commands.Add(console.Test, newExplore)
 
 func newExplore(e *console.Console) *cobra.Command {
-	x := &exploration{session: &session{Console: e}}
+	x := &exploration{session: newSession(e)}
 	c := &cobra.Command{
 		Use:   "explore --target NAME@VERSION",
 		Short: "Search for failures that were never reported",
@@ -85,7 +85,7 @@ Exit status: 0 nothing was found that is not documented, 1 something was, 2 usag
 
 // addTarget adds the flags that say what is played, and how.
 func (x *exploration) addTarget(c *cobra.Command) {
-	x.addFlags(c)
+	x.AddFlags(c)
 	_ = c.Flags().Set("out", filepath.Join("reports", "out", "explore"))
 	c.Flags().Lookup("out").DefValue = filepath.Join("reports", "out", "explore")
 	x.Console.CatalogueFlags(c)
@@ -142,7 +142,7 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 	if err := x.check(c); err != nil {
 		return err
 	}
-	have, err := x.open(c.Context(), supply.Refuse, ref)
+	have, err := x.Open(c.Context(), supply.Refuse, ref)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (x *exploration) search(ctx context.Context, found *explore.Exploration) er
 	ctx, cancel := context.WithTimeoutCause(ctx, x.lasts, errTimeIsUp)
 	defer cancel()
 	pool := x.NewPool()
-	search := explore.Search{Exploration: found, Build: x.build, Catalogue: x.known, Player: pool, Say: x.sayBetween}
+	search := explore.Search{Exploration: found, Build: x.build, Catalogue: x.known, Player: pool, Say: x.SayBetween}
 	err := search.Run(ctx)
 	if stuck := pool.Close(); stuck != nil {
 		return stuck

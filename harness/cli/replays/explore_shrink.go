@@ -34,7 +34,7 @@ type shrinking struct {
 }
 
 func newExploreShrink(e *console.Console) *cobra.Command {
-	x := &shrinking{exploration: &exploration{session: &session{Console: e}}}
+	x := &shrinking{exploration: &exploration{session: newSession(e)}}
 	c := &cobra.Command{
 		Use:   "shrink FILE.yaml --invariant NAME -t NAME@VERSION",
 		Short: "Reduce a schedule that breaks an invariant",
@@ -131,7 +131,7 @@ func (x *shrinking) shrink(ctx context.Context, s schedule.Schedule, file string
 	pool := x.NewPool()
 	r, err := shrink.Run(ctx, shrink.Options{
 		Schedule: s, Name: filepath.Base(file), Key: x.key, Build: x.build, Others: x.others,
-		Catalogue: x.known, Out: x.Out, Player: pool, Say: x.sayBetween,
+		Catalogue: x.known, Out: x.Out, Player: pool, Say: x.SayBetween,
 	})
 	if err := errors.Join(err, pool.Close()); err != nil {
 		return err

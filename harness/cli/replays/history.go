@@ -74,7 +74,7 @@ func (b *bisection) releases(ctx context.Context, get bisect.Getting) error {
 	if b.dry {
 		return b.printHistory(ctx, b.OutlookOver(known, get))
 	}
-	if _, err := b.open(ctx, supply.Refuse); err != nil {
+	if _, err := b.Open(ctx, supply.Refuse); err != nil {
 		return err
 	}
 	past, err := b.ReplayReleases(ctx, known, get)

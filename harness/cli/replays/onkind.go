@@ -26,7 +26,7 @@ func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
 		return exit.UsageError(fmt.Errorf("--clock %s: a cluster of kind has real time only, and no thousands of nodes: leave "+
 			"--clock out, or take --cluster %s", s.World.Clock, replay.Simulated))
 	}
-	if s.kubernetesName != "" {
+	if s.KubernetesName != "" {
 		return exit.UsageError(fmt.Errorf("--cluster %s: a cluster of kind has a control plane of its own, leave out --kubernetes", of))
 	}
 	s.World.Clock = clock.Real

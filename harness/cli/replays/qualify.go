@@ -43,7 +43,7 @@ const noRelease = "none"
 var _ = Commands.Add(console.Test, newQualify)
 
 func newQualify(e *console.Console) *cobra.Command {
-	q := &qualifying{session: &session{Console: e}}
+	q := &qualifying{session: newSession(e)}
 	c := &cobra.Command{
 		Use:   "qualify NAME@VERSION [RUN…]",
 		Short: "Say whether a release is fit to roll out",
@@ -73,11 +73,11 @@ Exit status: 0 fit, 1 not fit, 2 usage, 3 cannot say.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error { return q.run(c, args[0], args[1:]) },
 	}
-	q.addFlags(c)
+	q.AddFlags(c)
 	e.CatalogueFlags(c)
 	q.addManifest(c)
 	q.parallel.addFlags(c)
-	q.addRetry(c)
+	q.AddRetry(c)
 	e.FormatFlags(c, &q.form, "", []string{"html", "md", "json", "yaml"})
 	c.ValidArgsFunction = console.CompleteTargets
 	c.Flags().StringVar(&q.version, "since", "", "`VERSION` to compare with, or none; default: the release before")
@@ -93,7 +93,7 @@ func (q *qualifying) run(c *cobra.Command, target string, runs []string) error {
 	if len(runs) > 0 {
 		return q.judge(c.Context(), runs, nil, "")
 	}
-	if q.kubernetesName != "" {
+	if q.KubernetesName != "" {
 		return exit.UsageError(errors.New("--kubernetes: a release is judged on nodestorm's own Kubernetes; nodestorm verify --target " +
 			"plays on another one, and nodestorm matrix shows both"))
 	}

@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli/console"
+	"nodestorm/harness/cli/playing"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
@@ -33,7 +34,7 @@ type running struct {
 var _ = Commands.Add(console.Test, newRun)
 
 func newRun(e *console.Console) *cobra.Command {
-	r := &running{session: &session{Console: e}}
+	r := &running{session: newSession(e)}
 	c := &cobra.Command{
 		Use:   "run [ID|FILE.feature…] --target NAME@VERSION",
 		Short: "Replay failures on one target",
@@ -55,12 +56,12 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
   nodestorm run --tags @kubespray --target kubespray@mine --order my-order.yaml`,
 		RunE: func(c *cobra.Command, args []string) error { return r.run(c, args) },
 	}
-	r.addFlags(c)
+	r.AddFlags(c)
 	e.CatalogueFlags(c)
 	r.addManifest(c)
 	r.parallel.addFlags(c)
-	r.addRetry(c)
-	addDryRun(c, &r.dry)
+	r.AddRetry(c)
+	playing.AddDryRun(c, &r.dry)
 	c.ValidArgsFunction = e.CompleteIDs
 	c.Flags().StringVarP(&r.target, "target", "t", "", "build under test, `NAME@VERSION`")
 	r.addRace(c)
@@ -254,7 +255,7 @@ func (s *session) jobsFor(
 		return nil, nil, err
 	}
 	missing := map[builds.Ref]error{}
-	have, err := s.open(ctx, refusesLast(refs, missing), refs...)
+	have, err := s.Open(ctx, refusesLast(refs, missing), refs...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -40,7 +40,7 @@ import (
 var _ = Commands.Add(console.Write, newUp)
 
 func newUp(e *console.Console) *cobra.Command {
-	u := &upOptions{session: &session{Console: e}}
+	u := &upOptions{session: newSession(e)}
 	s := u.session
 	c := &cobra.Command{
 		Use:   "up",
@@ -56,7 +56,7 @@ ends with a comment where your Thens belong. The data of secrets is not in it.`,
 		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error { return u.run(c) },
 	}
-	s.addFlags(c)
+	s.AddFlags(c)
 	s.World.Clock = clock.Real // for a person who types
 	c.Flags().Lookup("clock").DefValue = s.World.Clock.String()
 	c.Flags().StringVarP(&u.target, "target", "t", "", "what runs in it, `NAME@VERSION`: Karpenter, or with --given any")
@@ -154,7 +154,7 @@ func (u *upOptions) fromFlags(ctx context.Context) error {
 		refs = append(refs, u.ref)
 		u.givens = append(u.givens, transcript.GivenStep("Karpenter", ""), transcript.GivenStep("these objects:", defaultPool))
 	}
-	have, err := u.open(ctx, supply.Refuse, refs...)
+	have, err := u.Open(ctx, supply.Refuse, refs...)
 	u.build = have[u.ref]
 	return err
 }

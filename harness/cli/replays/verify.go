@@ -11,6 +11,7 @@ import (
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cli/console"
+	"nodestorm/harness/cli/playing"
 	"nodestorm/harness/night/archive"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
@@ -35,7 +36,7 @@ type verification struct {
 var _ = Commands.Add(console.Start, newVerify)
 
 func newVerify(e *console.Console) *cobra.Command {
-	v := &verification{session: &session{Console: e}}
+	v := &verification{session: newSession(e)}
 	c := &cobra.Command{
 		Use:   "verify [ID…] [--target NAME@VERSION]",
 		Short: "Replay failures on the affected and on the fixed release",
@@ -72,14 +73,14 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
   nodestorm verify --cluster kind,sim karpenter-7515-not-ready-noexecute`,
 		RunE: func(c *cobra.Command, ids []string) error { return v.run(c, ids) },
 	}
-	v.addFlags(c)
+	v.AddFlags(c)
 	e.CatalogueFlags(c)
 	v.addManifest(c)
 	v.shard.AddFlags(c)
 	console.UploadFlag(c, &v.kept)
 	v.parallel.addFlags(c)
-	v.addRetry(c)
-	addDryRun(c, &v.dry)
+	v.AddRetry(c)
+	playing.AddDryRun(c, &v.dry)
 	c.ValidArgsFunction = e.CompleteIDs
 	v.addClusters(c)
 	v.addMachines(c)
@@ -257,7 +258,7 @@ func (v *verification) jobs(ctx context.Context, records []scenarios.Record, sid
 		var missing []table.Row
 		jobs, missing, err = v.jobsFor(ctx, v.ref, records)
 		rows = append(rows, missing...)
-	case sides == 1 && v.kubernetesName == "" && v.PlaysPending():
+	case sides == 1 && v.KubernetesName == "" && v.PlaysPending():
 		jobs, pending, err = v.Pending(ctx, records)
 	default:
 		jobs, rows, err = v.Jobs(ctx, records)
