@@ -18,6 +18,7 @@ import (
 
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli/alone"
+	"nodestorm/harness/cli/comparing"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/cli/records"
 	"nodestorm/harness/cli/replays"
@@ -144,7 +145,7 @@ func newRoot(e *console.Console) *cobra.Command {
 		root.AddGroup(&cobra.Group{ID: string(h), Title: string(h) + ":"})
 	}
 	for _, commands := range []*console.Commands{
-		&records.Commands, &replays.Commands, &results.Commands, &supplies.Commands, &alone.Commands,
+		&records.Commands, &replays.Commands, &comparing.Commands, &results.Commands, &supplies.Commands, &alone.Commands,
 	} {
 		commands.AddTo(root, e)
 	}
@@ -152,6 +153,7 @@ func newRoot(e *console.Console) *cobra.Command {
 	e.WordsFlags(root)
 	root.SetUsageTemplate(strings.NewReplacer(
 		".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth), "for more information about a command", "for details",
+		`(or .IsAvailableCommand (eq .Name "help"))`, ".IsAvailableCommand", // the last line of help names --help
 	).Replace(root.UsageTemplate()))
 	root.SetHelpFunc(wrapped(root.HelpFunc()))
 	return root

@@ -31,9 +31,10 @@ var topics = []struct {
 	{"orders", "Format: the order of an installer (run --order)",
 		"nodestorm run --tags @kubespray --target kubespray@mine --order FILE checks it before anything starts. The orders that\n" +
 			"are built in are in harness/program/installer.", []string{"order.yaml", "order-add-on.yaml"}, nil},
-	{"schedules", "Format: what is done to a world (explore)",
+	{"schedules", "Format: what is done to a world (explore, compare)",
 		"nodestorm explore print FILE says what is wrong with a schedule, and prints it as the feature that is played.\n" +
-			"A workload is what a feature plays by \"When the workload from the file \"FILE\" runs\".",
+			"nodestorm compare FILE --dry-run does so of a workload. In features that is played by\n" +
+			"\"When the workload from the file \"FILE\" runs\".",
 		[]string{"schedule.yaml", "workload.yaml"}, nil},
 	{"invariants", "Format: invariants of a folder's scenarios",
 		"nodestorm lint DIR says what is wrong with one.", []string{"invariants.yaml"}, nil},

@@ -42,6 +42,8 @@ type Drawn struct {
 	Requirement string `json:"requirement,omitempty"`
 	// Given are the steps that bring it.
 	Given []Step `json:"given,omitempty"`
+	// Scarce are the steps after those that leave little of it, for searches.
+	Scarce []Step `json:"scarce,omitempty"`
 	// Parts are programs of its world that can be killed, beside the control plane's.
 	Parts []string `json:"parts,omitempty"`
 	// Expanders are those of Cluster Autoscaler that only some clouds can have.

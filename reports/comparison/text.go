@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"text/tabwriter"
 
 	"nodestorm/reports/wording"
@@ -14,23 +15,14 @@ import (
 func (c Comparison) Write(w io.Writer) error {
 	for nth, v := range c.Variants[1:] {
 		fmt.Fprintf(w, "A is %s\nB is %s\n\n", c.Variants[0].Name, v.Name)
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "MEASURE\tA\tB\tB - A (95 %)\tB IS")
-		var absent []Row
-		for _, r := range c.Rows {
-			switch {
-			case r.Variant != nth+1:
-			case r.Absent != "":
-				absent = append(absent, r)
-			default:
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.Words, r.text(r.First), r.text(r.Other), r.interval(), r.verdict())
-			}
-		}
-		if err := table.Flush(); err != nil {
+		rows := slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Variant != nth+1 })
+		if err := writeTable(w, rows); err != nil {
 			return err
 		}
-		for _, r := range absent {
-			fmt.Fprintf(w, "%s: %s\n", r.Words, wording.Clean(r.Absent))
+		for _, r := range rows {
+			if r.Absent != "" {
+				fmt.Fprintf(w, "%s: %s\n", r.Words, wording.Clean(r.Absent))
+			}
 		}
 		fmt.Fprintln(w)
 	}
@@ -39,6 +31,18 @@ func (c Comparison) Write(w io.Writer) error {
 	}
 	_, err := fmt.Fprintln(w, c.Summary())
 	return err
+}
+
+// writeTable writes the rows that have a difference.
+func writeTable(w io.Writer, rows []Row) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i, r := range slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Absent != "" }) {
+		if i == 0 {
+			fmt.Fprintln(table, "MEASURE\tA\tB\tB - A (95 %)\tB IS")
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.Words, r.text(r.First), r.text(r.Other), r.interval(), r.verdict())
+	}
+	return table.Flush()
 }
 
 // Summary says in a sentence what the comparison is worth.
@@ -79,10 +83,10 @@ func (r Row) signed(number float64) string {
 		text = fmt.Sprintf("%.1f", half)
 	}
 	switch {
+	case text == r.text(0): // it rounds to that
+		return text
 	case number < 0:
 		return "-" + text
-	case number > 0:
-		return "+" + text
 	}
-	return text
+	return "+" + text
 }

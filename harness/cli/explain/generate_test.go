@@ -99,7 +99,7 @@ func (g *generator) schema() *Schema {
 		{"Pattern", "", reflect.TypeFor[checker.Pattern]()},
 		{"Schedule", "What a search does to a world, a file of nodestorm explore: demand, faults, restarts, people who act.",
 			reflect.TypeFor[schedule.Schedule]()},
-		{"Workload", "What runs in a cluster over a time, for the steps that run a workload.",
+		{"Workload", "What runs in a cluster over a time, for nodestorm compare and the steps that run a workload.",
 			reflect.TypeFor[workload.Workload]()},
 		{"Order", "The order in which an installer brings up a cluster, for nodestorm run --order.", reflect.TypeFor[installer.Order]()},
 	} {

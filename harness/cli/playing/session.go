@@ -48,11 +48,11 @@ func AddDryRun(c *cobra.Command, dry *bool) {
 // Check finds what is wrong with the flags and the machine before anything slow begins.
 func (s *Session) Check(c *cobra.Command) error {
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{"parallel", "quiet", "verbose"}, f.Name) {
-			return // a run is the same, whatever plays beside it; it notes what does
+		if slices.Contains([]string{"parallel", "quiet", "verbose", "variant"}, f.Name) {
+			return // a run is the same, whatever plays beside it; it notes what does, and its feature what a variant has
 		}
 		value := f.Value.String()
-		if slices.Contains([]string{"out", "manifest", "order", "kubernetes"}, f.Name) {
+		if slices.Contains([]string{"out", "manifest", "order", "kubernetes", "given"}, f.Name) {
 			value = filepath.Base(value) // where a user keeps files is private
 		}
 		if f.Name == "catalogue" {

@@ -120,7 +120,7 @@ func groupSteps(sentence string, g Group, n int) []step {
 
 // cloudSteps are the steps that bring the cloud.
 func (s site) cloudSteps() (all []step) {
-	for _, given := range s.Given {
+	for _, given := range slices.Concat(s.Given, s.Scarce) {
 		all = append(all, step{given.Text, given.Table})
 	}
 	return all

@@ -1,0 +1,205 @@
+// Package comparing has the command that compares variants on one workload.
+package comparing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/cli/console"
+	"nodestorm/harness/cli/playing"
+	"nodestorm/harness/program"
+	"nodestorm/harness/replay"
+	"nodestorm/harness/replay/queue"
+	"nodestorm/harness/replay/supply"
+	"nodestorm/harness/run/exit"
+	"nodestorm/harness/search/compare"
+	"nodestorm/reports/comparison"
+)
+
+// comparing is one comparison: of what it plays, or of stored runs.
+type comparing struct {
+	playing.Session
+	options     compare.Options
+	measures    []string
+	dry, asJSON bool
+
+	variants []played
+}
+
+// played is a variant with what is played of it.
+type played struct {
+	compare.Variant
+	job   queue.Job
+	plane replay.ControlPlane
+}
+
+// Commands are those of the package.
+var Commands console.Commands
+
+var _ = Commands.Add(console.Test, newCompare)
+
+func newCompare(e *console.Console) *cobra.Command {
+	p := &comparing{Session: playing.Session{Console: e}}
+	c := &cobra.Command{
+		Use:   "compare WORKLOAD.yaml --variant VARIANT… | compare RUNS…",
+		Short: "Compare variants on one workload: cost, waiting, churn",
+		Long: `Play one workload ("nodestorm help schedules") with each variant, as often as --seeds says,
+and compare what it came to: what the machines cost, how long pods waited, how many were
+evicted. Runs of one seed draw the same workload and are a pair. Or compare stored runs,
+of which each folder has those of a variant.
+
+A VARIANT is a target and what it has, in one argument:
+
+  NAME@VERSION [--flag=value]… [VARIABLE=value]…
+  [kubernetes=VERSION] [manifest=FILE] [given=FILE.feature]
+
+Its world are NodePools or node groups of some types of machines ("nodestorm compare
+--dry-run" prints the feature), or the Givens of FILE.feature.
+
+Each measure has the median of both variants, the difference of the pairs with its
+interval at 95 % (by signed ranks), and what can be said of it. "better" and "worse"
+allow for how many measures were looked at; "perhaps" would be certain if it were the
+only one. A run that is inconclusive, or that does not have a measure, is named.
+
+Exit status: 0 compared, 2 usage, 3 no pair of runs counts.`,
+		Example: `  nodestorm compare day.yaml --variant karpenter@v1.6.4 \
+    --variant karpenter@v1.14.1
+  nodestorm compare day.yaml --variant karpenter@v1.14.1 \
+    --flag BATCH_IDLE_DURATION=1s,10s --measures cost,podWaitP95 --seeds 7
+  nodestorm compare day.yaml --dry-run --variant karpenter@v1.6.4 \
+    --variant 'karpenter@v1.6.4 given=two-pools.feature'
+  nodestorm compare reports/out/compare-1/1 reports/out/compare-1/2 -o json`,
+		RunE: func(c *cobra.Command, args []string) error { return p.run(c, args) },
+	}
+	p.AddFlags(c)
+	p.AddRetry(c)
+	playing.AddDryRun(c, &p.dry)
+	c.Flags().StringArrayVar(&p.options.Variants, "variant", nil, "`VARIANT` to compare; the first is what the others are compared with")
+	c.Flags().StringArrayVar(&p.options.Sweeps, "flag", nil, "each variant with each value of a flag or a variable, `NAME=VALUE,VALUE`")
+	c.Flags().StringSliceVar(&p.measures, "measures", nil, "only these `MEASURES`, with commas (nodestorm report -o json has their names)")
+	c.Flags().IntVar(&p.options.Seeds, "seeds", 10, "play each variant `N` times, with the seeds from --seed on")
+	c.Flags().StringVar(&p.options.Given, "given", "", "the world is that of the Givens of `FILE.feature`")
+	_ = c.MarkFlagFilename("given", "feature")
+	c.Flags().StringVar(&p.Cloud, "cloud", "", "simulated `CLOUD` of the world; default: that of explore")
+	c.Flags().BoolVar(&p.options.Same, "same", false, "let variants be the same: what differs then is chance")
+	e.OutputFlags(c, &p.asJSON)
+	return c
+}
+
+func (p *comparing) run(c *cobra.Command, args []string) error {
+	if err := compare.CheckMeasures(p.measures); err != nil {
+		return exit.UsageError(fmt.Errorf("--measures: %w", err))
+	}
+	switch {
+	case len(args) == 0:
+		return exit.UsageError(fmt.Errorf("want a workload, or folders of runs: %s", c.UseLine()))
+	case len(args) == 1 && !compare.IsFolder(args[0]):
+		return p.play(c, args[0])
+	case len(p.options.Variants) > 0 || len(p.options.Sweeps) > 0:
+		return exit.UsageError(errors.New("--variant, --flag: of stored runs each folder is a variant: leave them out, or name one workload"))
+	case len(args) == 1:
+		return exit.UsageError(fmt.Errorf("%s is one variant, and a comparison needs two: name a folder of runs for each", args[0]))
+	}
+	return p.compare(c.Context(), args, make([]string, len(args)))
+}
+
+// play plays the workload, and compares what came of it.
+func (p *comparing) play(c *cobra.Command, file string) error {
+	p.options.Cloud = p.Cloud
+	plan, err := compare.NewPlan(file, p.options, p.World.Seed)
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	if p.dry {
+		return plan.Print(p.Stdout, p.World.Seed)
+	}
+	if err := p.Check(c); err != nil {
+		return err
+	}
+	if program.Named(plan.Variants[0].Target.Name).BuiltIn != "" { // a build for another cloud is another one
+		p.Cloud = p.options.Cloud
+	}
+	folder, err := compare.NewFolder(p.Out)
+	if err != nil {
+		return err
+	}
+	if err := p.open(c.Context(), plan, folder); err != nil {
+		return errors.Join(err, os.RemoveAll(folder)) // nothing was played
+	}
+	if err := plan.Play(c.Context(), p.World.Seed, p.playOne); err != nil {
+		return err
+	}
+	p.Line().Clear()
+	var folders []string
+	for _, v := range p.variants {
+		folders = append(folders, v.job.Out)
+	}
+	return p.compare(c.Context(), folders, plan.Names())
+}
+
+// playOne plays a variant with a seed.
+func (p *comparing) playOne(ctx context.Context, nth int, seed uint64, label string) error {
+	v := p.variants[nth]
+	p.World.Seed, p.ControlPlane, p.Manifest = seed, v.plane, v.Manifest
+	_, row, err := p.Replay(ctx, v.job, label)
+	if err == nil {
+		p.SayBetween("%s%s in %.0f s", label, row.Verdict, row.WallSeconds)
+	}
+	return err
+}
+
+// open writes what the variants play, and gets their builds and control planes.
+func (p *comparing) open(ctx context.Context, plan compare.Plan, folder string) error {
+	usual := p.KubernetesName
+	for i, of := range plan.Variants {
+		v := played{Variant: of.Variant}
+		feature, err := plan.Write(of, filepath.Join(folder, "features", fmt.Sprint(i+1)))
+		if err != nil {
+			return err
+		}
+		named := builds.Target{Manifest: builds.Manifest{Ref: v.Target}}
+		if v.job, err = queue.FeatureJob(feature, named, filepath.Join(folder, fmt.Sprint(i+1))); err != nil {
+			return exit.UsageError(fmt.Errorf("%s: %w", v, err))
+		}
+		ref := p.BuildFor(v.Target, v.job.Record)
+		p.KubernetesName, p.ControlPlane, p.Release = cmp.Or(v.Kubernetes, usual), replay.ControlPlane{}, builds.Ref{}
+		if err := p.CheckKubernetes(ctx); err != nil {
+			return exit.UsageError(err)
+		}
+		have, err := p.Open(ctx, supply.Refuse, ref)
+		if err != nil {
+			return err
+		}
+		v.job.Target, v.plane, p.Manifest = have[ref], p.ControlPlane, v.Manifest
+		if err := p.CheckManifest(ctx, []queue.Job{v.job}); err != nil {
+			return exit.UsageError(fmt.Errorf("%s: %w", v, err))
+		}
+		p.variants = append(p.variants, v)
+	}
+	return nil
+}
+
+// compare compares the runs below the folders, each of which has those of a variant.
+func (p *comparing) compare(ctx context.Context, folders, names []string) error {
+	variants, err := compare.StoredVariants(ctx, folders, names)
+	if err != nil {
+		return exit.UsageError(err)
+	}
+	c := comparison.Compare(variants, p.measures)
+	if p.asJSON {
+		err = p.JSON(c)
+	} else {
+		err = c.Write(p.Stdout)
+	}
+	if err == nil && !c.Decides() {
+		return &exit.Error{Code: exit.Inconclusive}
+	}
+	return err
+}
