@@ -86,6 +86,9 @@ func TestCompareRuns(t *testing.T) {
 	if code, stdout, stderr = nodestorm(t, append(args, "-o", "json")...); code != cli.AsExpected || !strings.Contains(stdout, `"claim": "no difference seen"`) {
 		t.Errorf("status %d: %s%s", code, stdout, stderr)
 	}
+	if code, stdout, stderr = nodestorm(t, append(args, "-o", "md")...); code != cli.AsExpected || !strings.Contains(stdout, "| measure | A | B | B - A (95 %) | B is |") {
+		t.Errorf("status %d: %s%s", code, stdout, stderr)
+	}
 	text, err := os.ReadFile(filepath.Join(other, run.File))
 	if err != nil {
 		t.Fatal(err)

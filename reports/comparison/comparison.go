@@ -209,12 +209,12 @@ func (r Row) direction() string {
 	return "less"
 }
 
-// discarded says which runs do not count, and why.
-func (c Comparison) discarded() (lines []string) {
+// Discarded says which runs do not count, and why.
+func (c Comparison) Discarded() (lines []string) {
 	for _, v := range c.Variants {
 		for _, r := range v.Runs {
 			if r.Why != "" {
-				lines = append(lines, fmt.Sprintf("%s with the seed %d does not count: %s", v.Name, r.Seed, wording.Clean(r.Why)))
+				lines = append(lines, fmt.Sprintf("%s with the seed %d does not count: %s", wording.Clean(v.Name), r.Seed, wording.Clean(r.Why)))
 			}
 		}
 	}

@@ -94,7 +94,7 @@ func TestAbsent(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	var text bytes.Buffer
-	if err := c.Write(&text); err != nil {
+	if err := c.Text(&text); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"A is a\nB is b\n", "cost of the cluster: not known of b with the seed 2", "b with the seed 7 does not count: timers ran late",

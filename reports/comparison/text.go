@@ -4,45 +4,96 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"nodestorm/reports/wording"
 	"nodestorm/sim/history/measure"
 )
 
-// Write writes the comparison as a table for each variant beside the first.
-func (c Comparison) Write(w io.Writer) error {
+// Side is a variant beside the first, A and B in texts.
+type Side struct {
+	A, B string
+	// Rows have a difference, and Absent have none.
+	Rows, Absent []Row
+}
+
+// Sides are those of all variants but the first.
+func (c Comparison) Sides() (all []Side) {
 	for nth, v := range c.Variants[1:] {
-		fmt.Fprintf(w, "A is %s\nB is %s\n\n", c.Variants[0].Name, v.Name)
-		rows := slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Variant != nth+1 })
-		if err := writeTable(w, rows); err != nil {
+		s := Side{A: wording.Clean(c.Variants[0].Name), B: wording.Clean(v.Name)}
+		for _, r := range c.Rows {
+			switch {
+			case r.Variant != nth+1:
+			case r.Absent != "":
+				s.Absent = append(s.Absent, r)
+			default:
+				s.Rows = append(s.Rows, r)
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// head is that of the table of a side.
+var head = []string{"measure", "A", "B", "B - A (95 %)", "B is"}
+
+// Cells are those of a row in that table.
+func (r Row) Cells() []string {
+	return []string{r.Words, r.text(r.First), r.text(r.Other), r.interval(), r.verdict()}
+}
+
+// Reason says why there is no difference.
+func (r Row) Reason() string { return r.Words + ": " + wording.Clean(r.Absent) }
+
+// Text writes the comparison as a table for each variant beside the first.
+func (c Comparison) Text(w io.Writer) error {
+	for _, s := range c.Sides() {
+		fmt.Fprintf(w, "A is %s\nB is %s\n\n", s.A, s.B)
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for i, r := range s.Rows {
+			if i == 0 {
+				fmt.Fprintln(table, strings.ToUpper(strings.Join(head, "\t")))
+			}
+			fmt.Fprintln(table, strings.Join(r.Cells(), "\t"))
+		}
+		if err := table.Flush(); err != nil {
 			return err
 		}
-		for _, r := range rows {
-			if r.Absent != "" {
-				fmt.Fprintf(w, "%s: %s\n", r.Words, wording.Clean(r.Absent))
-			}
+		for _, r := range s.Absent {
+			fmt.Fprintln(w, r.Reason())
 		}
 		fmt.Fprintln(w)
 	}
-	for _, line := range c.discarded() {
+	for _, line := range c.Discarded() {
 		fmt.Fprintln(w, line)
 	}
 	_, err := fmt.Fprintln(w, c.Summary())
 	return err
 }
 
-// writeTable writes the rows that have a difference.
-func writeTable(w io.Writer, rows []Row) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for i, r := range slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Absent != "" }) {
-		if i == 0 {
-			fmt.Fprintln(table, "MEASURE\tA\tB\tB - A (95 %)\tB IS")
+// Markdown is a text for an issue.
+func (c Comparison) Markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", wording.Markdown(c.Summary()))
+	for _, s := range c.Sides() {
+		fmt.Fprintf(&b, "\nA is %s, B is %s.\n", wording.MarkdownName(s.A), wording.MarkdownName(s.B))
+		for i, r := range s.Rows {
+			if i == 0 {
+				fmt.Fprintf(&b, "\n| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(r.Cells(), " | "))
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.Words, r.text(r.First), r.text(r.Other), r.interval(), r.verdict())
+		for _, r := range s.Absent {
+			fmt.Fprintf(&b, "\n- %s", wording.Markdown(r.Reason()))
+		}
+		b.WriteString("\n")
 	}
-	return table.Flush()
+	for _, line := range c.Discarded() {
+		fmt.Fprintf(&b, "\n- %s", wording.Markdown(line))
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
 // Summary says in a sentence what the comparison is worth.
@@ -74,7 +125,7 @@ func (r Row) interval() string {
 	return fmt.Sprintf("%s (%s to %s)", r.signed(r.Difference), r.signed(*r.Low), r.signed(*r.High))
 }
 
-func (r Row) text(number float64) string { return measure.Value{Unit: r.Unit, Value: number}.String() }
+func (r Row) text(number float64) string { return inUnit(r.Unit, number) }
 
 // signed is a number with its sign. Between two counts there are halves.
 func (r Row) signed(number float64) string {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -26,9 +27,10 @@ import (
 // comparing is one comparison: of what it plays, or of stored runs.
 type comparing struct {
 	playing.Session
-	options     compare.Options
-	measures    []string
-	dry, asJSON bool
+	options  compare.Options
+	measures []string
+	dry      bool
+	form     string // of -o
 
 	variants []played
 }
@@ -67,6 +69,8 @@ Each measure has the median of both variants, the difference of the pairs with i
 interval at 95 % (by signed ranks), and what can be said of it. "better" and "worse"
 allow for how many measures were looked at; "perhaps" would be certain if it were the
 only one. A run that is inconclusive, or that does not have a measure, is named.
+The folder of the runs has all of it as comparison.html, which draws cost and waiting,
+comparison.md, a text for an issue, and comparison.json.
 
 Exit status: 0 compared, 2 usage, 3 no pair of runs counts.`,
 		Example: `  nodestorm compare day.yaml --variant karpenter@v1.6.4 \
@@ -89,7 +93,7 @@ Exit status: 0 compared, 2 usage, 3 no pair of runs counts.`,
 	_ = c.MarkFlagFilename("given", "feature")
 	c.Flags().StringVar(&p.Cloud, "cloud", "", "simulated `CLOUD` of the world; default: that of explore")
 	c.Flags().BoolVar(&p.options.Same, "same", false, "let variants be the same: what differs then is chance")
-	e.OutputFlags(c, &p.asJSON)
+	e.FormatFlags(c, &p.form, "", append(comparison.Formats, console.AsYAML))
 	return c
 }
 
@@ -107,7 +111,7 @@ func (p *comparing) run(c *cobra.Command, args []string) error {
 	case len(args) == 1:
 		return exit.UsageError(fmt.Errorf("%s is one variant, and a comparison needs two: name a folder of runs for each", args[0]))
 	}
-	return p.compare(c.Context(), args, make([]string, len(args)))
+	return p.compare(c.Context(), args, make([]string, len(args)), "")
 }
 
 // play plays the workload, and compares what came of it.
@@ -141,7 +145,7 @@ func (p *comparing) play(c *cobra.Command, file string) error {
 	for _, v := range p.variants {
 		folders = append(folders, v.job.Out)
 	}
-	return p.compare(c.Context(), folders, plan.Names())
+	return p.compare(c.Context(), folders, plan.Names(), folder)
 }
 
 // playOne plays a variant with a seed.
@@ -186,20 +190,35 @@ func (p *comparing) open(ctx context.Context, plan compare.Plan, folder string) 
 	return nil
 }
 
-// compare compares the runs below the folders, each of which has those of a variant.
-func (p *comparing) compare(ctx context.Context, folders, names []string) error {
+// compare compares the runs below the folders, each of which has those of a variant. Its files come into out, if that is not
+// empty.
+func (p *comparing) compare(ctx context.Context, folders, names []string, out string) error {
 	variants, err := compare.StoredVariants(ctx, folders, names)
 	if err != nil {
 		return exit.UsageError(err)
 	}
 	c := comparison.Compare(variants, p.measures)
-	if p.asJSON {
-		err = p.JSON(c)
-	} else {
-		err = c.Write(p.Stdout)
+	if out != "" {
+		if err := compare.Leave(out, c); err != nil {
+			return err
+		}
 	}
-	if err == nil && !c.Decides() {
+	if err := p.print(c, out); err != nil {
+		return err
+	}
+	if !c.Decides() {
 		return &exit.Error{Code: exit.Inconclusive}
+	}
+	return nil
+}
+
+func (p *comparing) print(c comparison.Comparison, out string) error {
+	if p.form != "" {
+		return p.InYAML(func(w io.Writer) error { return c.Write(w, p.form) })(p.Stdout)
+	}
+	err := c.Text(p.Stdout)
+	if out != "" {
+		fmt.Fprintf(p.Stdout, "\nThe page: %s\n", filepath.Join(out, compare.PageFile))
 	}
 	return err
 }

@@ -1,8 +1,10 @@
 package compare
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +37,8 @@ func Stored(ctx context.Context, folder, name string) (v comparison.Variant, sce
 			target, scenario = r.Target.Ref.String(), r.ID
 		}
 		if r.Target.Ref.String() != target || r.ID != scenario {
-			return v, "", fmt.Errorf("%s has runs of %s on %s and of %s on %s: want a folder for each variant", folder, scenario, target, r.ID, r.Target.Ref)
+			return v, "", fmt.Errorf("%s has runs of %s on %s and of %s on %s: want a folder for each variant",
+				folder, scenario, target, r.ID, r.Target.Ref)
 		}
 		came, err := read(ctx, r, dir)
 		if err != nil {
@@ -96,6 +99,23 @@ func read(ctx context.Context, r run.Run, dir string) (came comparison.Run, err 
 	events := &history.Stored{Path: filepath.Join(dir, run.HistoryFile), Context: ctx, Late: late.Most}
 	came.Values = during.measure(events)
 	return came, events.Err()
+}
+
+// PageFile is what the page of a comparison is called.
+const PageFile = "comparison.html"
+
+// Leave writes a comparison into a folder, in each of its formats.
+func Leave(folder string, c comparison.Comparison) error {
+	for _, format := range comparison.Formats {
+		var text bytes.Buffer
+		if err := c.Write(&text, format); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, "comparison."+format), text.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // span is from when to when a workload ran.

@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/workload"
+	"nodestorm/reports/comparison"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/measure"
@@ -130,5 +131,21 @@ func TestStoredRefuses(t *testing.T) {
 	}
 	if _, _, err := Stored(t.Context(), dir, ""); err == nil || !strings.Contains(err.Error(), "want a folder for each variant") {
 		t.Errorf("of two targets: %v", err)
+	}
+}
+
+// A comparison is left in each of its formats.
+func TestLeave(t *testing.T) {
+	dir := t.TempDir()
+	if err := Leave(dir, comparison.Compare([]comparison.Variant{{Name: "a"}, {Name: "b"}}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{PageFile: "<!doctype html>", "comparison.md": "Nothing is compared", "comparison.json": `"variants": [`} {
+		if text, err := os.ReadFile(filepath.Join(dir, file)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %v, %s", file, err, text)
+		}
+	}
+	if err := Leave(filepath.Join(dir, "none"), comparison.Comparison{}); err == nil {
+		t.Error("it is left in a folder that is not there")
 	}
 }
