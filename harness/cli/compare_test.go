@@ -77,13 +77,13 @@ func TestCompareRuns(t *testing.T) {
 	if code != cli.AsExpected || stderr != "" {
 		t.Fatalf("status %d: %s", code, stderr)
 	}
-	for _, words := range []string{"A is karpenter@v1.6.4 in " + filepath.Base(folders[0]) + "\n", "nodes launched", "0 (too few pairs)", "no difference seen",
+	for _, words := range []string{"A is karpenter@v1.6.4 in " + filepath.Base(folders[0]) + "\n", "nodes launched", "0 (too few pairs)  not known",
 		"1 pair of runs, 2 questions. No difference is certain. None can be with so few: want 7 pairs, or fewer measures.\n"} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("%q is not in\n%s", words, stdout)
 		}
 	}
-	if code, stdout, stderr = nodestorm(t, append(args, "-o", "json")...); code != cli.AsExpected || !strings.Contains(stdout, `"claim": "no difference seen"`) {
+	if code, stdout, stderr = nodestorm(t, append(args, "-o", "json")...); code != cli.AsExpected || !strings.Contains(stdout, `"claim": "not known"`) {
 		t.Errorf("status %d: %s%s", code, stdout, stderr)
 	}
 	if code, stdout, stderr = nodestorm(t, append(args, "-o", "md")...); code != cli.AsExpected || !strings.Contains(stdout, "| measure | A | B | B - A (95 %) | B is |") {

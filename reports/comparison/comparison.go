@@ -69,7 +69,7 @@ type Row struct {
 // Claim is what can be said of a difference.
 type Claim string
 
-// The claims. Perhaps says that it would be certain if nothing else had been looked at.
+// The claims. Unknown is what too few pairs say, and Perhaps says that it would be certain if nothing else had been looked at.
 const (
 	None    Claim = "no difference seen"
 	Perhaps Claim = "perhaps"
@@ -157,6 +157,9 @@ func compare(m measure.Measure, first, other Variant, nth int) Row {
 // claim is what can be said of a row that is not absent.
 func (r Row) claim() Claim {
 	switch {
+	// mutant: too few pairs see no difference
+	case r.Pairs < interval.FewestPairs:
+		return Unknown
 	case r.Alone > 1-Certain || r.Difference == 0:
 		return None
 	// mutant: what is seen by chance among many is a difference
@@ -194,8 +197,8 @@ func Fewest(questions int) int {
 // verdict is the claim in words.
 func (r Row) verdict() string {
 	switch r.Claim {
-	case None:
-		return string(None)
+	case None, Unknown:
+		return string(r.Claim)
 	case Perhaps:
 		return fmt.Sprintf("perhaps %s: alone %.1f %%", r.direction(), 100*(1-r.Alone))
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"nodestorm/reports/comparison"
+	"nodestorm/reports/interval"
 	"nodestorm/sim/history/measure"
 )
 
@@ -125,6 +126,12 @@ func TestClaims(t *testing.T) {
 		c := comparison.Compare(all, []string{name})
 		if r := c.Rows[0]; r.Claim != want || r.Difference != 1 || *r.Low != 1 || *r.High != 1 {
 			t.Errorf("%s: %+v, want %s", name, r, want)
+		}
+	}
+	few := variants(rand.New(rand.NewPCG(1, 1)), interval.FewestPairs-1, 60)
+	for _, r := range comparison.Compare(few, nil).Rows {
+		if r.Claim != comparison.Unknown || r.Low != nil {
+			t.Errorf("of %d pairs: %+v", r.Pairs, r)
 		}
 	}
 	if few := comparison.Fewest(20); few != 10 || comparison.Fewest(1) != 6 {
