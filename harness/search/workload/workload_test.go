@@ -69,6 +69,17 @@ func TestExpand(t *testing.T) {
 	if !slices.Equal(jobs(alone), jobs(all)) || len(jobs(all)) < 3 {
 		t.Error("what one load draws depends on another")
 	}
+	times := func(name string) (at []time.Duration) {
+		for _, a := range expand(t, "{lasts: 2h, loads: [{name: a, kind: Pod, runs: 1m, every: mean 5m}, {name: b, kind: Pod, runs: 1m, every: mean 5m}]}", 1) {
+			if strings.HasPrefix(a.Object, "Pod/"+name) {
+				at = append(at, a.At)
+			}
+		}
+		return at
+	}
+	if slices.Equal(times("a"), times("b")) {
+		t.Error("two loads come at the same times")
+	}
 }
 
 // Every object of the example is one that a cluster takes.
