@@ -11,6 +11,7 @@ import (
 	"nodestorm/reports/interval"
 	"nodestorm/reports/wording"
 	"nodestorm/sim/history/measure"
+	"nodestorm/sim/time/lag"
 )
 
 // Certain is how sure a claim is at least.
@@ -69,9 +70,11 @@ type Row struct {
 // Claim is what can be said of a difference.
 type Claim string
 
-// The claims. Unknown is what too few pairs say, and Perhaps says that it would be certain if nothing else had been looked at.
+// The claims. Unknown is what too few pairs say, Small what is less than the clock of a run that counts may be late, and
+// Perhaps says that it would be certain if nothing else had been looked at.
 const (
 	None    Claim = "no difference seen"
+	Small   Claim = "too small to say"
 	Perhaps Claim = "perhaps"
 	Better  Claim = "better"
 	Worse   Claim = "worse"
@@ -79,6 +82,12 @@ const (
 	Less    Claim = "less"
 	Unknown Claim = "not known"
 )
+
+// timed are the measures that one timer can have been late for: a machine that is busier is later, and always in one
+// direction.
+var timed = []string{
+	measure.PodWaitP50, measure.PodWaitP95, measure.PodWaitP99, measure.PodWaitMax, measure.FirstPodBound, measure.LastPodBound,
+}
 
 // higher are the measures of which more is better, neither those of which neither is. Of all others, less is.
 var (
@@ -162,6 +171,9 @@ func (r Row) claim() Claim {
 		return Unknown
 	case r.Alone > 1-Certain || r.Difference == 0:
 		return None
+	// mutant: what late timers do is a difference
+	case slices.Contains(timed, r.Measure) && math.Abs(r.Difference) < lag.Budget.Seconds():
+		return Small
 	// mutant: what is seen by chance among many is a difference
 	case r.Among > 1-Certain:
 		return Perhaps
@@ -178,7 +190,7 @@ func (r Row) claim() Claim {
 // Differs reports whether any difference is certain.
 func (c Comparison) Differs() bool {
 	return slices.ContainsFunc(c.Rows, func(r Row) bool {
-		return r.Absent == "" && !slices.Contains([]Claim{None, Perhaps, Unknown}, r.Claim)
+		return r.Absent == "" && !slices.Contains([]Claim{None, Small, Perhaps, Unknown}, r.Claim)
 	})
 }
 
@@ -199,6 +211,8 @@ func (r Row) verdict() string {
 	switch r.Claim {
 	case None, Unknown:
 		return string(r.Claim)
+	case Small:
+		return fmt.Sprintf("%s: timers may be %s late", Small, lag.Budget)
 	case Perhaps:
 		return fmt.Sprintf("perhaps %s: alone %.1f %%", r.direction(), 100*(1-r.Alone))
 	}

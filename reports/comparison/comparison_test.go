@@ -128,6 +128,19 @@ func TestClaims(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", name, r, want)
 		}
 	}
+	for more, want := range map[float64]comparison.Claim{0.2: comparison.Small, -0.2: comparison.Small, 0.3: comparison.Worse, -0.3: comparison.Better} {
+		a, b := comparison.Variant{}, comparison.Variant{}
+		for seed := range uint64(6) {
+			of := func(s float64) measure.Values {
+				return measure.Values{measure.PodWaitP95: {Unit: measure.Seconds, Value: s}}
+			}
+			a.Runs = append(a.Runs, comparison.Run{Seed: seed, Values: of(30)})
+			b.Runs = append(b.Runs, comparison.Run{Seed: seed, Values: of(30 + more)})
+		}
+		if c := comparison.Compare([]comparison.Variant{a, b}, []string{measure.PodWaitP95}); c.Rows[0].Claim != want || c.Differs() == (want == comparison.Small) {
+			t.Errorf("%g s more: %+v, want %s", more, c.Rows[0], want)
+		}
+	}
 	few := variants(rand.New(rand.NewPCG(1, 1)), interval.FewestPairs-1, 60)
 	for _, r := range comparison.Compare(few, nil).Rows {
 		if r.Claim != comparison.Unknown || r.Low != nil {

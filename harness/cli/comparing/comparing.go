@@ -68,7 +68,8 @@ Its world are NodePools or node groups of some types of machines ("nodestorm com
 Each measure has the median of both variants, the difference of the pairs with its
 interval at 95 % (by signed ranks), and what can be said of it. "better" and "worse"
 allow for how many measures were looked at; "perhaps" would be certain if it were the
-only one. A run that is inconclusive, or that does not have a measure, is named.
+only one. A wait that differs by less than timers may be late is too small to say. A run
+that is inconclusive, or that does not have a measure, is named.
 The folder of the runs has all of it as comparison.html, which draws cost and waiting,
 comparison.md, a text for an issue, and comparison.json.
 

@@ -181,13 +181,16 @@ func IsFolder(name string) bool {
 }
 
 // Play has all variants played with one seed after the other, so that what changes on this machine meets all of them, and
-// with each seed another one first: what is played first finds another machine than what comes after it. play is given the
-// place of a variant, a seed, and what progress begins with.
+// with every other seed in the other direction: of each two, each is as often before the other, since what is played first
+// finds another machine. play is given the place of a variant, a seed, and what progress begins with.
 func (p Plan) Play(ctx context.Context, first uint64, play func(context.Context, int, uint64, string) error) error {
 	for n := range p.Seeds {
 		seed := first + uint64(n)
 		for i := range p.Variants {
-			nth := (i + n) % len(p.Variants)
+			nth := i
+			if n%2 == 1 {
+				nth = len(p.Variants) - 1 - i
+			}
 			label := fmt.Sprintf("[%d/%d] seed %d, %s: ", n*len(p.Variants)+i+1, p.Seeds*len(p.Variants), seed, p.Variants[nth])
 			if err := play(ctx, nth, seed, label); err != nil {
 				return err

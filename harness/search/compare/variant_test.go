@@ -84,9 +84,9 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// With each seed another variant is first, and each plays each seed once.
+// Each plays each seed once, and every other seed in the other direction.
 func TestPlay(t *testing.T) {
-	p := Plan{Seeds: 3, Variants: make([]Side, 2)}
+	p := Plan{Seeds: 2, Variants: make([]Side, 3)}
 	var got []string
 	err := p.Play(t.Context(), 5, func(_ context.Context, nth int, seed uint64, label string) error {
 		if want := fmt.Sprintf("[%d/6] seed %d, ", len(got)+1, seed); !strings.HasPrefix(label, want) {
@@ -95,7 +95,7 @@ func TestPlay(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d with %d", nth, seed))
 		return nil
 	})
-	if want := []string{"0 with 5", "1 with 5", "1 with 6", "0 with 6", "0 with 7", "1 with 7"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"0 with 5", "1 with 5", "2 with 5", "2 with 6", "1 with 6", "0 with 6"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }
