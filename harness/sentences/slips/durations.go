@@ -117,13 +117,17 @@ func mistyped(d string, all []string) error {
 	}
 	for _, other := range all {
 		// mutant: a duration with a digit twice is another duration
-		if doubled(d, other) && !strings.HasSuffix(d, "00s") || swapped(d, other) { // 10s and 100s are both round
+		if doubled(d, other) && !natural(d) || swapped(d, other) {
 			return fmt.Errorf("the duration %s stands there only, and differs from %s by a slip of the pen: did you mean that? "+
 				"If both are meant, write one in another unit", d, other)
 		}
 	}
 	return nil
 }
+
+// natural reports whether a duration with a digit twice is one that people choose beside the one without: seconds are measured,
+// and any number is right, and eleven minutes are ten and one more.
+func natural(d string) bool { return strings.HasSuffix(d, "s") || strings.HasPrefix(d, "11") }
 
 // doubled reports whether a text is another one with a digit that stands there twice.
 func doubled(long, short string) bool {

@@ -79,6 +79,8 @@ func TestFind(t *testing.T) {
 		{"digits swapped", "Given it takes 15m\nThen this holds:\n\"\"\"\nhappens: {verb: delete}\nwithin: 51m\n\"\"\"\n", "the duration 51m stands there only"},
 		{"two durations", "Given it takes 15m\nThen it is there within 5m\nAnd it is Ready within 25m\n", ""},
 		{"both durations twice", "Given it takes 11m\nAnd that takes 11m\nThen it is there within 1m\n", ""},
+		{"a second more", "Given it takes 1s\nThen it is there within 11s\n", ""},
+		{"a minute more", "Given it takes 1m\nThen it is there within 11m\n", ""},
 		{"a zero first", "Given it takes 03m\n", "03m has a number that begins with a zero"},
 		{"a zero in a duration", "Given it takes 1h05m\n", "1h05m has a number that begins with a zero"},
 		{"many minutes", "Then it is there within 110m\n", "the duration 110m is 1h50m: write that"},
