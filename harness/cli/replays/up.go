@@ -279,7 +279,9 @@ func (u *upOptions) stay(ctx context.Context, script *transcript.Transcript) (er
 }
 
 // act is what happens in a world that stays.
-func (u *upOptions) act(ctx context.Context, w *world.World, stage *sentences.Stage, script *transcript.Transcript, live, out string) error {
+func (u *upOptions) act(
+	ctx context.Context, w *world.World, stage *sentences.Stage, script *transcript.Transcript, live, out string,
+) error {
 	u.Line().Clear()
 	groups := []string{"system:masters"}
 	if script != nil {

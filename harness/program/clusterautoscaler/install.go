@@ -123,7 +123,7 @@ func (a *Autoscaler) readRights() (rights []*unstructured.Unstructured, err erro
 // Upgrade has another release take the place of the one that runs, with the flags that it knows of those that were wanted.
 func (a *Autoscaler) Upgrade(ctx context.Context, to builds.Target, left scene.LeftBehind) error {
 	if left.CRDs {
-		return errors.New("Cluster Autoscaler brings no CRDs that could be left behind")
+		return errors.New("no CRDs could be left behind: Cluster Autoscaler brings none")
 	}
 	cfg := a.cfg
 	cfg.Target = to

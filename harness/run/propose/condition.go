@@ -67,7 +67,7 @@ var numbers = []string{"replicas", "gracePeriodSeconds", "from", "to", "delta", 
 
 // withValues is a condition with its values. It panics of what is no value, which comes from events that JSON was read of.
 func (c condition) withValues() condition {
-	of := any(c.value)
+	of := c.value
 	if c.op != "" {
 		of = map[string]any{c.op: c.value}
 	}

@@ -107,7 +107,7 @@ var all = []Measure{
 		"program"},
 	{APICalls, Count, "calls to the API server", "calls that change something, refused ones among them, without Events",
 		"the API server's audit log, which has no reads", "program"},
-	{ProcessorTime, Seconds, "processor time", "real seconds that the programs of the world kept a processor busy, from their start to the end",
+	{ProcessorTime, Seconds, "processor time", "real seconds that the programs of the world kept a processor busy, from start to end",
 		"what the world records when it ends; a program that ended before has no figure", "program"},
 }
 
