@@ -466,7 +466,7 @@ func TestCompletion(t *testing.T) {
 		{"run|", scenario + "\t", ""},
 		{"run|" + scenario + "|--target|", "karpenter@v1.6.4\nkarpenter@v1.7.0\n", "kubernetes"},
 		{"up|--clock|", "auto\nreal\n60x\n", ""},
-		{"new|a-failure|--system|", "karpenter\ninstances\nhetzner\nclusterapi\nexternalgrpc\ncluster-api\nbootstrap\nkubespray\n", ""},
+		{"new|a-failure|--system|", "karpenter\ninstances\naws\nhetzner\nclusterapi\nexternalgrpc\ncluster-api\nbootstrap\nkubespray\n", ""},
 		{"tar", "target\tGet, build", ""},
 	}
 	for _, test := range tests {

@@ -187,7 +187,7 @@ func TestOwnCatalogueIsWrong(t *testing.T) {
 		dir, feature, _ := ownCatalogue(t)
 		newBench(t).refuses(t, feature+" is there already", "new", "late-node", "--dir", dir)
 		newBench(t).refuses(t, `"Late" is no ID: want two or more words`, "new", "Late", "--dir", dir)
-		newBench(t).refuses(t, `--system "gcp": want one of karpenter, instances, hetzner, clusterapi, externalgrpc, cluster-api, bootstrap, kubespray`,
+		newBench(t).refuses(t, `--system "gcp": want one of karpenter, instances, aws, hetzner, clusterapi, externalgrpc, cluster-api, bootstrap, kubespray`,
 			"new", "a-failure", "--dir", dir, "--system", "gcp")
 	})
 	t.Run("verify without a record", func(t *testing.T) {
