@@ -62,7 +62,8 @@ func (c Comparison) Picture() (p Picture) {
 			continue
 		}
 		of = append(of, medians)
-		p.Dots = append(p.Dots, Dot{Number: i + 1, Name: wording.Clean(v.Name), Cost: inUnit(units[0], medians[0]), Waited: inUnit(units[1], medians[1])})
+		p.Dots = append(p.Dots, Dot{Number: i + 1, Name: wording.Clean(v.Name), Cost: inUnit(units[0], medians[0]),
+			Waited: inUnit(units[1], medians[1])})
 	}
 	if len(of) < 2 {
 		p.Dots = nil

@@ -101,7 +101,8 @@ func (a Amount) check(u unit, most float64) error {
 	case err != nil:
 		return err
 	case d.low < u.least || d.high > most:
-		return fmt.Errorf("%q: want at least %g and at most %g%s", a, u.least, most, map[bool]string{true: " seconds"}[u.example == seconds.example])
+		return fmt.Errorf("%q: want at least %g and at most %g%s", a, u.least, most,
+			map[bool]string{true: " seconds"}[u.example == seconds.example])
 	case d.high < d.low:
 		return fmt.Errorf("%q: the second is less than the first", a)
 	}

@@ -200,7 +200,8 @@ func (l Load) bursts(random *rand.Rand, ends time.Duration) (all []change) {
 	if l.Bursts == nil {
 		return nil
 	}
-	for at := time.Duration(l.Starts) + l.Bursts.Every.duration(random); at < ends && len(all) <= mostActs; at += l.Bursts.Every.duration(random) {
+	at := time.Duration(l.Starts) + l.Bursts.Every.duration(random)
+	for ; at < ends && len(all) <= mostActs; at += l.Bursts.Every.duration(random) {
 		pods, lasts := int(l.Bursts.Add.drawn(whole, random, 1)), l.Bursts.Lasts.duration(random)
 		all = append(all, change{at, pods})
 		if at+lasts < ends {

@@ -186,7 +186,8 @@ func (l Load) check(lasts strict.Duration) error {
 	case l.Spread != "" && !slices.Contains(Spreads, l.Spread):
 		return fmt.Errorf("spread: %q: want one of %s%s", l.Spread, strings.Join(Spreads, ", "), strict.Meant(l.Spread, Spreads))
 	case l.MaxUnavailable < 0:
-		return fmt.Errorf("maxUnavailable: %d: want 1 or more: pods that may never be evicted have an annotation of the autoscaler's", l.MaxUnavailable)
+		return fmt.Errorf("maxUnavailable: %d: want 1 or more: pods that may never be evicted have an annotation of the autoscaler's",
+			l.MaxUnavailable)
 	}
 	if err := l.checkAmounts(); err != nil {
 		return err
