@@ -89,3 +89,15 @@ func TestDryRunOfAFeature(t *testing.T) {
 		}
 	}
 }
+
+// A plan of a shard leaves nothing that the next call, of another shard, would be refused for.
+func TestDryRunLeavesNoShard(t *testing.T) {
+	t.Setenv(buildstore.EnvCache, t.TempDir())
+	out := t.TempDir()
+	for _, part := range []string{"1/2", "2/2"} {
+		code, _, stderr := nodestorm(t, "verify", "--all", "--shard", part, "--dry-run", "--out", out)
+		if code != cli.AsExpected {
+			t.Errorf("--shard %s: status %d, %s", part, code, stderr)
+		}
+	}
+}
