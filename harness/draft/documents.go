@@ -49,7 +49,7 @@ func (r reader) printed(in *lines.File) error {
 			of = program.Autoscaler(string(m[1]) + " " + string(m[2]))
 			logs = newLogReader(r.c, of)
 		case bytes.HasPrefix(line, []byte("==== END logs")):
-			logs.finish()
+			logs.finish(in.Base())
 			of = ""
 			logs = newLogReader(r.c, "")
 		case of != "":
@@ -69,7 +69,7 @@ func (r reader) printed(in *lines.File) error {
 			}
 		}
 	}
-	logs.finish()
+	logs.finish(in.Base())
 	if inside {
 		r.document(document.Bytes(), &lost)
 	}

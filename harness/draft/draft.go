@@ -48,6 +48,8 @@ type Cluster struct {
 	groups     map[string]*group
 	pools      map[string]*unstructured.Unstructured
 	priorities map[string]int32
+	removed    []string       // nodes that the autoscaler removed, in the order of the sources
+	unused     map[string]int // events that say nothing that a draft uses, by their reason
 	pods       map[string]*pod
 	notes      []string
 	sources    []string // what was read, in a line each
@@ -66,6 +68,7 @@ type group struct {
 	kind, zone string // of its machines, if a source says
 	bounded    bool   // min and max are known
 	sized      bool   // size is known
+	topped     bool   // max is known, and min is not
 }
 
 // pod is one that is pending, or takes room on a node.
@@ -84,6 +87,7 @@ func newCluster() *Cluster {
 	return &Cluster{
 		nodes: map[string]*corev1.Node{}, groupOf: map[string]string{}, groups: map[string]*group{},
 		pools: map[string]*unstructured.Unstructured{}, priorities: map[string]int32{}, pods: map[string]*pod{},
+		unused: map[string]int{},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
 
 	"nodestorm/harness/draft"
 	"nodestorm/harness/replay"
@@ -215,6 +216,46 @@ func TestDefaultFlags(t *testing.T) {
 			lints(t, d.Feature)
 			if d.Flags != test.flags || !strings.Contains(d.Feature, test.want) || strings.Contains(d.Feature, "| scan-interval") {
 				t.Errorf("%d flags, want %d and %q in\n%s", d.Flags, test.flags, test.want, d.Feature)
+			}
+		})
+	}
+}
+
+// What comes of a text of each release: nothing that it says is turned into something else without a word.
+func TestCorpus(t *testing.T) {
+	text, err := os.ReadFile("testdata/corpus.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var corpus []struct {
+		Name  string     `json:"name"`
+		Kind  draft.Kind `json:"kind"`
+		Text  string     `json:"text"`
+		Want  []string   `json:"want"`
+		Never []string   `json:"never"`
+	}
+	if err := yaml.UnmarshalStrict(text, &corpus); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range corpus {
+		t.Run(one.Name, func(t *testing.T) {
+			d, err := read(t, draft.Source{Kind: one.Kind, Path: "pasted", Text: one.Text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lints(t, d.Feature)
+			for _, want := range one.Want {
+				if !strings.Contains(d.Feature, want) {
+					t.Errorf("it lacks %q", want)
+				}
+			}
+			for _, never := range one.Never {
+				if strings.Contains(d.Feature, never) {
+					t.Errorf("it has %q", never)
+				}
+			}
+			if t.Failed() {
+				t.Log(d.Feature)
 			}
 		})
 	}

@@ -2,13 +2,11 @@ package draft
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/draft/lines"
 	"nodestorm/harness/program"
@@ -32,19 +30,29 @@ func (c *Cluster) recordHappening(h happening) {
 	if by := program.Autoscaler(h.by); by != "" {
 		c.runs(by, "")
 	}
+	used := false
 	switch strings.ToLower(h.kind) {
 	case "pod", "pods", "po":
-		c.podEvent(h)
+		used = c.podEvent(h)
 	case "node", "nodes", "no":
-		if c.nodes[h.name] == nil {
-			c.node(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: h.name}})
+		c.hears(h.name)
+		if h.reason == "ScaleDown" {
+			c.runs(ClusterAutoscaler, "")
+			c.removes(h.name)
+			used = true
 		}
+	case "configmap", "configmaps", "cm":
+		used = c.scalesDown(h.message)
 	case "nodepool", "nodeclaim", "nodepools", "nodeclaims":
 		c.runs(Karpenter, "")
 	}
+	if !used {
+		count(c.unused, cmp.Or(h.reason, "without a reason"), 1)
+	}
 }
 
-func (c *Cluster) podEvent(h happening) {
+// podEvent takes an event about a pod, and reports whether a draft uses it.
+func (c *Cluster) podEvent(h happening) bool {
 	switch h.reason {
 	case "FailedScheduling":
 		c.pod(h.namespace, h.name).markUnschedulable(h.at, h.message)
@@ -57,21 +65,21 @@ func (c *Cluster) podEvent(h happening) {
 	case "Scheduled":
 		if m := assigned.FindStringSubmatch(h.message); m != nil {
 			p := c.pod(h.namespace, h.name)
-			if p.node = m[3]; c.nodes[p.node] == nil {
-				c.node(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: p.node}})
-			}
+			p.node = m[3]
+			c.hears(p.node)
 		}
+	default:
+		return false
 	}
+	return true
 }
 
 // plans reads which groups are to be scaled, and what they had.
 func (c *Cluster) plans(message string) {
 	for _, m := range scaledUp.FindAllStringSubmatch(message, 50) {
-		g := c.group(shortGroup(m[1]))
+		g := c.groupCalled(m[1])
 		g.setFirstSize(number(m[2]))
-		if g.max < number(m[4]) {
-			g.max = number(m[4])
-		}
+		g.max, g.topped = max(g.max, number(m[4])), true
 	}
 }
 

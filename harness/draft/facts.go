@@ -251,37 +251,6 @@ func (c *Cluster) machine(o *struct {
 	}
 }
 
-var (
-	statusName = regexp.MustCompile(`(?m)^\s*(?:- )?[Nn]ame:\s*(\S+)`)
-	statusOld  = regexp.MustCompile(`cloudProviderTarget=(\d+)(?:, | \()minSize=(\d+), maxSize=(\d+)`)
-	statusNew  = regexp.MustCompile(`(?s)cloudProviderTarget:\s*(\d+).*?maxSize:\s*(\d+).*?minSize:\s*(\d+)`)
-)
-
-// status reads what Cluster Autoscaler keeps in its ConfigMap, in both of its forms.
-func (c *Cluster) status(text string) {
-	if text == "" || len(text) > 1<<20 {
-		return
-	}
-	c.runs(ClusterAutoscaler, "")
-	c.readAny++
-	names := statusName.FindAllStringSubmatchIndex(text, mostObjects)
-	for i, at := range names {
-		end := len(text)
-		if i+1 < len(names) {
-			end = names[i+1][0]
-		}
-		part := text[at[1]:end]
-		g := c.group(shortGroup(text[at[2]:at[3]]))
-		if m := statusOld.FindStringSubmatch(part); m != nil {
-			g.bounds(number(m[2]), number(m[3]))
-			g.setFirstSize(number(m[1]))
-		} else if m := statusNew.FindStringSubmatch(part); m != nil {
-			g.bounds(number(m[3]), number(m[2]))
-			g.setFirstSize(number(m[1]))
-		}
-	}
-}
-
 // nodesFlag reads --nodes, of which a log prints all in one: min:max:name, or on Hetzner
 // min:max:type:location:name.
 func (c *Cluster) nodesFlag(value string) {
@@ -294,15 +263,24 @@ func (c *Cluster) nodesFlag(value string) {
 		if h, err := clusterautoscaler.ParseGroup(one); err == nil {
 			name, kind, zone = h.Name, h.Type, h.Location
 		}
-		g := c.group(shortGroup(name))
+		g := c.groupCalled(name)
 		g.kind, g.zone = kind, zone
 		g.bounds(number(parts[0]), number(parts[1]))
 	}
 }
 
-// shortGroup is a group's name without where it is: MachineDeployment/default/NAME, or
-// the address of a managed instance group.
-func shortGroup(name string) string { return path.Base(strings.TrimRight(name, "/")) }
+// groupCalled is the group that the autoscaler calls so: by its name, MachineDeployment/NAMESPACE/NAME
+// as Cluster API's groups are, or the address of a managed instance group.
+func (c *Cluster) groupCalled(name string) *group {
+	kind, rest, _ := strings.Cut(name, "/")
+	if c.Provider == "" && strings.Contains(rest, "/") && slices.Contains(clusterAPIKinds, kind) {
+		c.Provider = "clusterapi"
+	}
+	return c.group(path.Base(strings.TrimRight(name, "/")))
+}
+
+// clusterAPIKinds are what its groups are made of.
+var clusterAPIKinds = []string{"MachineDeployment", "MachinePool", "MachineSet"}
 
 func number(text string) int {
 	n, err := strconv.Atoi(text)

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/draft/lines"
 	"nodestorm/harness/program"
+	"nodestorm/reports/wording"
+	"nodestorm/sim/oneline"
 )
 
 // log reads an autoscaler's log, as kubectl logs or stern print it, with those of other
@@ -28,7 +29,7 @@ func (r reader) log(in *lines.File, program string) error {
 	if err := in.Err(); err != nil {
 		return err
 	}
-	logs.finish()
+	logs.finish(in.Base())
 	if logs.lines == 0 {
 		return fmt.Errorf("%s is no autoscaler's log: none of its %d lines is of klog (I0102 15:04:05.000000 …) or in JSON; --audit-log takes "+
 			"audit logs, --events events", in.Name(), in.Line())
@@ -49,16 +50,18 @@ type logReader struct {
 	lines, facts, other int
 	program             string
 	streams             map[string]*stream
+	unused              map[string]int // lines of Karpenter's that say nothing that a draft uses, by their message
 }
 
 // stream are the lines with one prefix: those of one pod, if the log has many.
 type stream struct {
-	flags []flag
-	ours  bool // they are of Cluster Autoscaler
+	flags  []flag
+	ours   bool           // they are of Cluster Autoscaler
+	unused map[string]int // lines that say nothing that a draft uses, by their place in the sources
 }
 
 func newLogReader(c *Cluster, program string) *logReader {
-	return &logReader{c: c, program: program, streams: map[string]*stream{}}
+	return &logReader{c: c, program: program, streams: map[string]*stream{}, unused: map[string]int{}}
 }
 
 var (
@@ -110,12 +113,17 @@ func (l *logReader) line(line []byte) {
 			return
 		}
 		// mutant: a draft has the flags of any program
-		s = &stream{ours: program.Autoscaler(key) == ClusterAutoscaler || l.program == ClusterAutoscaler}
+		s = &stream{ours: program.Autoscaler(key) == ClusterAutoscaler || l.program == ClusterAutoscaler, unused: map[string]int{}}
 		l.streams[key] = s
 	}
 	file, message := string(line[m[2]:m[3]]), string(line[m[4]:m[5]])
 	if slices.Contains(ourFiles, file) {
 		s.ours = true
+	}
+	for _, provider := range []string{"clusterapi", "hetzner"} {
+		if l.c.Provider == "" && strings.HasPrefix(file, provider+"_") {
+			l.c.Provider, s.ours = provider, true
+		}
 	}
 	if f := flagLine.FindStringSubmatch(message); f != nil {
 		if len(s.flags) < 1000 {
@@ -125,9 +133,9 @@ func (l *logReader) line(line []byte) {
 	}
 	if l.message(message) {
 		s.ours = true
-	} else if !s.ours {
-		l.other++
+		return
 	}
+	count(s.unused, file, 1)
 }
 
 // message takes a message of Cluster Autoscaler's, in the words of all versions from
@@ -146,19 +154,20 @@ func (l *logReader) message(message string) bool {
 	} else if m := match(noPlace); m != nil {
 		c.pod(m[1], m[2]).markUnschedulable(time.Time{}, "")
 	} else if m := match(sizeSet); m != nil {
-		c.group(shortGroup(m[1])).setFirstSize(number(m[2]))
+		g := c.groupCalled(m[1])
+		g.setFirstSize(number(m[2]))
+		if to := number(m[3]); !g.bounded && to < 100_000 {
+			g.max = max(g.max, to)
+		}
 	} else if m := match(found); m != nil {
-		g := c.group(shortGroup(m[1]))
+		g := c.groupCalled(m[1])
 		g.bounds(number(m[2]), number(m[3]))
 		g.setFirstSize(number(m[4]))
-		if c.Provider == "" && strings.Contains(m[1], "Machine") {
-			c.Provider = "clusterapi"
-		}
 	} else if m := match(inGroup); m != nil {
-		c.groupOf[m[1]] = shortGroup(m[2])
-		l.addNode(m[1])
+		c.groupOf[m[1]] = c.groupCalled(m[2]).name
+		c.hears(m[1])
 	} else if m := match(labelled); m != nil {
-		g := c.group(shortGroup(m[1]))
+		g := c.groupCalled(m[1])
 		for pair := range strings.FieldsSeq(m[2]) {
 			switch key, value, _ := strings.Cut(pair, ":"); key {
 			case corev1.LabelInstanceTypeStable, corev1.LabelInstanceType:
@@ -168,28 +177,22 @@ func (l *logReader) message(message string) bool {
 			}
 		}
 	} else if m := match(atMost); m != nil {
-		g := c.group(shortGroup(m[1]))
+		g := c.groupCalled(m[1])
 		if g.sized && g.max < g.size {
 			g.max = g.size
 		}
 	} else if m := match(registry); m != nil {
-		c.group(shortGroup(m[1]))
+		c.groupCalled(m[1])
 	} else if m := match(aNode); m != nil {
-		l.addNode(m[1])
+		c.hears(m[1])
 	} else if strings.HasPrefix(message, "Final scale-up plan: ") {
 		c.plans(message)
-	} else {
+	} else if !c.scalesDown(message) {
 		return false
 	}
 	l.facts++
 	c.readAny++
 	return true
-}
-
-func (l *logReader) addNode(node string) {
-	if l.c.nodes[node] == nil {
-		l.c.node(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}})
-	}
 }
 
 // entry is a line of Karpenter's.
@@ -228,9 +231,12 @@ func (l *logReader) json(text []byte) bool {
 		if podName.MatchString(e.Pod.Name) {
 			l.c.pod(e.Pod.Namespace, e.Pod.Name).markUnschedulable(at, e.Error)
 		}
-	case strings.Contains(e.Message, "nodeclaim"):
 	default:
-		known = strings.Contains(string(text), `"controllerGroup":"karpenter.sh"`) || strings.Contains(e.Message, "karpenter")
+		known = strings.Contains(e.Message, "nodeclaim") || strings.Contains(string(text), `"controllerGroup":"karpenter.sh"`) ||
+			strings.Contains(e.Message, "karpenter")
+		if known {
+			count(l.unused, e.Message, 1)
+		}
 	}
 	if known {
 		l.c.runs(Karpenter, "")
@@ -242,11 +248,50 @@ func (l *logReader) json(text []byte) bool {
 
 var podName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
+// count counts what is left out, of so many kinds at most.
+func count(unused map[string]int, what string, times int) {
+	if unused[what] > 0 || len(unused) < 1000 {
+		unused[what] += times
+	}
+}
+
+// noteUnused says what of a source the draft does not use, the most frequent first.
+func (c *Cluster) noteUnused(from, unit string, unused map[string]int) {
+	if len(unused) == 0 {
+		return
+	}
+	kinds, all := slices.Sorted(maps.Keys(unused)), 0
+	slices.SortStableFunc(kinds, func(a, b string) int { return unused[b] - unused[a] })
+	var most []string
+	for _, kind := range kinds {
+		if all += unused[kind]; len(most) < 4 {
+			most = append(most, fmt.Sprintf("%s (%d)", oneline.Cut(kind, 50), unused[kind]))
+		}
+	}
+	if more := len(kinds) - len(most); more > 0 {
+		most = append(most, fmt.Sprintf("and %d more kinds", more))
+	}
+	// mutant: what a draft does not use is not named
+	c.addNote("%s: a draft has no use for %s: %s", from, wording.Counted(all, unit), strings.Join(most, ", "))
+}
+
 // finish takes the flags of those streams that are the autoscaler's: kubelets print theirs
-// in the same words.
-func (l *logReader) finish() {
+// in the same words. It notes what is not used of the file.
+func (l *logReader) finish(file string) {
+	unused := map[string]int{}
+	defer func() {
+		l.c.noteUnused(file, "Cluster Autoscaler line", unused)
+		l.c.noteUnused(file, "Karpenter line", l.unused)
+	}()
 	for _, key := range slices.Sorted(maps.Keys(l.streams)) {
 		s := l.streams[key]
+		for file, times := range s.unused {
+			if s.ours {
+				count(unused, file, times)
+			} else {
+				l.other += times
+			}
+		}
 		if !s.ours {
 			continue
 		}

@@ -49,6 +49,7 @@ func Read(ctx context.Context, sources []Source, progress func(what string)) (*C
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	c.noteUnused("events", "event", c.unused)
 	return c, errors.Join(errs...)
 }
 

@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
+	"nodestorm/reports/wording"
 	"nodestorm/sim/oneline"
 )
 
 // hetzner has a project of the Hetzner Cloud, also in place of another cloud.
-func (w *writer) hetzner() {
+func (w *writer) hetzner(pods []*pod) {
 	if p := w.c.Provider; p != "hetzner" {
 		w.addNote("the cloud is %s; a project of the Hetzner Cloud stands for it, with the same groups, shapes, labels and taints",
 			cmp.Or(oneline.Cut(p, 40), "not known"))
@@ -27,6 +29,7 @@ func (w *writer) hetzner() {
 		}
 		return "fsn1"
 	}
+	first = append(first, w.unnamed(groups)...)
 	nodes := w.nodeRows(first, func(n *corev1.Node) string { return groups.named[w.c.groupOfNode(n)] },
 		func(n *corev1.Node) string { return location(n.Labels["csi.hetzner.cloud/location"]) })
 	table := [][]string{{"name", "min", "max", "type", "zone", "labels", "taints"}}
@@ -49,10 +52,47 @@ func (w *writer) hetzner() {
 	w.step("And these node groups:")
 	w.table(table...)
 	w.autoscaler()
+	w.story(pods, groups)
+}
+
+// story is the Whens and Thens, which end with a scale-up, or with a scale-down.
+func (w *writer) story(pods []*pod, groups groupsOf) {
+	if w.scaleDown() {
+		w.removal(groups)
+		return
+	}
+	w.demand(pods)
+}
+
+// unnamed are nodes that a group had, and that no source names. In a scale-up nothing finds room on them, or there
+// would have been none.
+func (w *writer) unnamed(groups groupsOf) (all []*corev1.Node) {
+	for _, g := range groups.all {
+		lacking := min(g.size, mostDraftNodes) - len(w.nodesOf(g))
+		if lacking <= 0 {
+			continue
+		}
+		for n := 1; lacking > 0 && len(all) < mostDraftNodes; n++ {
+			name := fmt.Sprintf("%s-%d", groups.named[g.name], n)
+			if w.c.nodes[name] != nil {
+				continue
+			}
+			lacking--
+			w.c.groupOf[name] = g.name
+			if w.c.hears(name); w.c.nodes[name] == nil {
+				return all // there is no room for more
+			}
+			all = append(all, w.c.nodes[name])
+			w.full[name] = !w.scaleDown()
+		}
+		w.addNote("the group %s had %s, of which the sources do not name all: the others are called %s-1 and so on, and "+
+			"are full if pods wait", groups.named[g.name], wording.Counted(g.size, "node"), groups.named[g.name])
+	}
+	return all
 }
 
 // clusterAPI has groups whose machines come with them.
-func (w *writer) clusterAPI() {
+func (w *writer) clusterAPI(pods []*pod) {
 	first, later := w.split()
 	groups := w.allGroups()
 	var outside []*corev1.Node
@@ -87,7 +127,59 @@ func (w *writer) clusterAPI() {
 	for _, step := range scaled {
 		w.step(step)
 	}
+	if !w.scaleDown() {
+		w.fill(groups)
+	}
 	w.autoscaler()
+	w.story(pods, groups)
+}
+
+// fill leaves no room on the machines that groups have, of which nobody knows what ran on them.
+func (w *writer) fill(groups groupsOf) {
+	var all []map[string]any
+	for _, g := range groups.all {
+		replicas := min(max(g.size, g.min), 100)
+		if replicas == 0 {
+			continue
+		}
+		labels := map[string]any{"app": "in-use-" + groups.named[g.name]}
+		container := map[string]any{"name": "app", "image": "app", "resources": map[string]any{"requests": list(w.allButHalf(w.groupType(g)))}}
+		tolerations := []any{} // of the group's machines alone: any other Node has room for something else
+		if _, taints := w.marks(g); taints != "" {
+			for taint := range strings.SplitSeq(taints, ",") {
+				key, _, _ := strings.Cut(taint[:strings.LastIndexByte(taint, ':')], "=")
+				tolerations = append(tolerations, map[string]any{"key": key, "operator": "Exists"})
+			}
+		}
+		all = append(all, map[string]any{
+			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": labels["app"]},
+			"spec": map[string]any{
+				"replicas": replicas, "selector": map[string]any{"matchLabels": labels},
+				"template": map[string]any{
+					"metadata": map[string]any{"labels": labels},
+					"spec":     map[string]any{"tolerations": tolerations, "containers": []any{container}},
+				},
+			},
+		})
+	}
+	if len(all) > 0 {
+		w.step("And these objects:", "They fill the machines that are there, so that the pods below wait for another.")
+		w.quote(all...)
+	}
+}
+
+// allButHalf is what an instance type has but for half a CPU.
+func (w *writer) allButHalf(name string) corev1.ResourceList {
+	cores := 4
+	if kind := w.shapes.cloud.ServerType(name); kind != nil {
+		cores = kind.Cores
+	}
+	for _, s := range w.shapes.rows {
+		if s.name == name {
+			cores = s.cores
+		}
+	}
+	return corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(int64(cores)*1000-500, resource.DecimalSI)}
 }
 
 // autoscaler starts it with its flags.
@@ -161,7 +253,11 @@ func (w *writer) allGroups() groupsOf {
 			if g.max = max(g.max, g.size); g.max == 0 {
 				g.max = count[name] + 3
 			}
-			w.addNote("how small and large the node group %s may be is not known: %d to %d is taken", as, g.min, g.max)
+			unknown := "how small and large"
+			if g.topped {
+				unknown = "how small"
+			}
+			w.addNote("%s the node group %s may be is not known: %d to %d is taken", unknown, as, g.min, g.max)
 		}
 		groups.all = append(groups.all, g)
 	}

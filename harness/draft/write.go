@@ -45,7 +45,7 @@ const (
 // Write makes a draft about a program: Karpenter or ClusterAutoscaler; empty means the one
 // that the sources name.
 func Write(c *Cluster, program string) Draft {
-	w := &writer{c: c, program: cmp.Or(program, c.Autoscaler), shapes: shapes{cloud: fakecloud.Hetzner()}}
+	w := &writer{c: c, program: cmp.Or(program, c.Autoscaler), shapes: shapes{cloud: fakecloud.Hetzner()}, full: map[string]bool{}}
 	w.notes = slices.Clone(c.notes)
 	if w.program == "" {
 		w.program = Karpenter
@@ -80,6 +80,7 @@ type writer struct {
 	shapes  shapes
 	text    strings.Builder
 	notes   []string
+	full    map[string]bool // nodes that have no room
 
 	pods, nodes, groups, flags int
 }
@@ -184,9 +185,16 @@ func (w *writer) head() string {
 func (w *writer) feature() {
 	pods := w.c.pending()
 	what := "A pod finds a node"
-	if len(pods) > 1 {
+	switch gone := len(w.c.removed); {
+	case w.scaleDown() && gone == 1:
+		what = "A node that is not needed is removed"
+	case w.scaleDown():
+		what = fmt.Sprintf("%d nodes that are not needed are removed", gone)
+	case len(pods) > 1:
 		what = fmt.Sprintf("%d pods find a node", len(pods))
 	}
+	w.noteRemoved()
+	w.intoGroups()
 	name := map[string]string{Karpenter: "Karpenter", ClusterAutoscaler: "Cluster Autoscaler"}[w.program]
 	fmt.Fprintf(&w.text, "Feature: %s\n\n  Scenario: %s with %s", what, what, name)
 	if w.program == w.c.Autoscaler && w.c.Version != "" {
@@ -196,12 +204,12 @@ func (w *writer) feature() {
 	switch {
 	case w.program == Karpenter:
 		w.karpenter(pods)
+		w.demand(pods)
 	case w.c.Provider == "clusterapi":
-		w.clusterAPI()
+		w.clusterAPI(pods)
 	default:
-		w.hetzner()
+		w.hetzner(pods)
 	}
-	w.demand(pods)
 }
 
 // split are the nodes that were there at the begin, and those that came later: for the
@@ -245,6 +253,9 @@ func (w *writer) nodeRows(nodes []*corev1.Node, group func(*corev1.Node) string,
 			continue
 		}
 		kind := w.shapes.instanceType(n)
+		if g := w.c.groups[w.c.groupOfNode(n)]; g != nil && kind == "" && group(n) != "" {
+			kind = w.groupType(g)
+		}
 		if kind == "" {
 			w.addNote("what node %s has is not known: 4 CPUs and 16 GiB are taken", n.Name)
 			if w.program != Karpenter && w.c.Provider != "clusterapi" {
@@ -271,7 +282,14 @@ func (w *writer) inUse(rows [][]string) {
 	var all []map[string]any
 	for _, row := range rows[1:] {
 		used, pods := w.c.used(w.c.nodes[row[0]])
+		if w.full[row[0]] {
+			used, pods = w.allButHalf(row[1]), 1
+		}
 		if len(used) == 0 {
+			continue
+		}
+		if w.scaleDown() && slices.Contains(w.c.removed, row[0]) {
+			w.addNote("what ran on %s is left out, since it was removed", row[0])
 			continue
 		}
 		all = append(all, map[string]any{

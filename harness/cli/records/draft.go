@@ -47,7 +47,8 @@ func newDraft(e *console.Console) *cobra.Command {
 		Short: "Draft a feature from a cluster's logs, events and dumps",
 		Long: `Make a feature to start from out of what is left of a cluster that failed: its nodes with
 their shapes, labels and taints, node groups or NodePools, the pods that found no node, and the
-flags of Cluster Autoscaler, as far as the sources have them. What they lack is noted in it.
+flags of Cluster Autoscaler, as far as the sources have them; or, if no pod waits, the nodes that
+Cluster Autoscaler removed. What they lack, and what of them it does not use, is noted in it.
 The draft runs as it is.
 
 Sources may be given together, and each more than once; - is standard input. They may be cut
@@ -55,7 +56,7 @@ off, have prefixes and colours of kubectl logs and stern, or come out of a text 
 Values of variables, secrets, annotations and what looks like a credential stay out.
 
 Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
-		Example: `  kubectl cluster-info dump --all-namespaces --out-fileput-directory dump
+		Example: `  kubectl cluster-info dump --all-namespaces --output-directory dump
   kubectl logs -n kube-system deploy/cluster-autoscaler --prefix \
     > autoscaler.log
   nodestorm draft --dump dump --log autoscaler.log --out-file mine.feature

@@ -9,12 +9,15 @@
 #
 # Not known, or not as it was:
 # - events.txt: 1 lines are no events, cut off or of another kind, and were left out
+# - pasted.log: a draft has no use for 2 Cluster Autoscaler lines: static_autoscaler.go (2)
 # - pasted.log: 3 lines are of other programs, cut off or without a time, and were left out
+# - events: a draft has no use for 2 events: RegisteredNode (2)
+# - the group eksctl-shop-ng-workers had 2 nodes, of which the sources do not name all: the others are called eksctl-shop-ng-workers-1 and so on, and are full if pods wait
 # - what node ip-10-0-1-7.eu-central-1.compute.internal has is not known: 4 CPUs and 16 GiB are taken
 # - what node node-a has is not known: 4 CPUs and 16 GiB are taken
 # - what node node-b has is not known: 4 CPUs and 16 GiB are taken
-# - what a node of the group eksctl-shop-ng-gpu has is not known: 4 CPUs and 8 GB are taken
 # - what a node of the group eksctl-shop-ng-workers has is not known: 4 CPUs and 8 GB are taken
+# - what a node of the group eksctl-shop-ng-gpu has is not known: 4 CPUs and 8 GB are taken
 # - pods of the namespace shop are in default here
 # - what the pod cart-7d4b9-aaaaa asks for is not in the sources: 1 CPU is taken
 # - what the pod cart-7d4b9-bbbbb asks for is not in the sources: 1 CPU is taken
@@ -31,12 +34,14 @@ Feature: 4 pods find a node
       | machine-8-32-75 | 8   | 32.75  |
     And a Hetzner Cloud project
     And these Ready Nodes:
-      | name                                      | type            | zone | group  | labels                                                             | taints                                           |
-      | control                                   | machine-8-32-75 | fsn1 |        |                                                                    | node-role.kubernetes.io/control-plane:NoSchedule |
-      | ip-10-0-1-7.eu-central-1.compute.internal | cx42            | fsn1 |        |                                                                    |                                                  |
-      | node-a                                    | cx42            | fsn1 |        |                                                                    |                                                  |
-      | node-b                                    | cx42            | fsn1 |        |                                                                    |                                                  |
-      | pool-a-1                                  | cx22            | nbg1 | pool-a | csi.hetzner.cloud/location=nbg1,hcloud/node-group=pool-a,team=shop |                                                  |
+      | name                                      | type            | zone | group                  | labels                                                             | taints                                           |
+      | control                                   | machine-8-32-75 | fsn1 |                        |                                                                    | node-role.kubernetes.io/control-plane:NoSchedule |
+      | ip-10-0-1-7.eu-central-1.compute.internal | cx42            | fsn1 |                        |                                                                    |                                                  |
+      | node-a                                    | cx42            | fsn1 |                        |                                                                    |                                                  |
+      | node-b                                    | cx42            | fsn1 |                        |                                                                    |                                                  |
+      | pool-a-1                                  | cx22            | nbg1 | pool-a                 | csi.hetzner.cloud/location=nbg1,hcloud/node-group=pool-a,team=shop |                                                  |
+      | eksctl-shop-ng-workers-1                  | cx32            | fsn1 | eksctl-shop-ng-workers |                                                                    |                                                  |
+      | eksctl-shop-ng-workers-2                  | cx32            | fsn1 | eksctl-shop-ng-workers |                                                                    |                                                  |
     # What the pods on each node request together. A pod without an owner keeps its node from being removed.
     And these objects:
       """
@@ -72,6 +77,40 @@ Feature: 4 pods find a node
               cpu: 1500m
               memory: 1Gi
         nodeName: node-b
+        tolerations:
+        - operator: Exists
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata:
+        annotations:
+          pods: "1"
+        name: eksctl-shop-ng-workers-1-in-use
+      spec:
+        containers:
+        - image: app
+          name: app
+          resources:
+            requests:
+              cpu: 3500m
+        nodeName: eksctl-shop-ng-workers-1
+        tolerations:
+        - operator: Exists
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata:
+        annotations:
+          pods: "1"
+        name: eksctl-shop-ng-workers-2-in-use
+      spec:
+        containers:
+        - image: app
+          name: app
+          resources:
+            requests:
+              cpu: 3500m
+        nodeName: eksctl-shop-ng-workers-2
         tolerations:
         - operator: Exists
       """

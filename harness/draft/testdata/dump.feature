@@ -6,6 +6,7 @@
 # From dump (dump, 5 of 6 files)
 #
 # Not known, or not as it was:
+# - events: a draft has no use for 1 event: RegisteredNode (1)
 # - the volumes of the pod web-9 are left out, and with them the zones that they are in
 
 Feature: A pod finds a node

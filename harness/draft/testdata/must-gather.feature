@@ -6,6 +6,7 @@
 # From must-gather (dump, 8 of 13 files)
 #
 # Not known, or not as it was:
+# - current.log: a draft has no use for 1 Cluster Autoscaler line: scale_up.go (1)
 # - pods of the namespace shop are in default here
 
 Feature: A pod finds a node
@@ -24,6 +25,31 @@ Feature: A pod finds a node
       | name          | min | max | type     | labels                            |
       | workers-eu-1a | 1   | 6   | m5-large | topology.kubernetes.io/zone=eu-1a |
     And "MachineDeployment/workers-eu-1a" is scaled to 2
+    # They fill the machines that are there, so that the pods below wait for another.
+    And these objects:
+      """
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata:
+        name: in-use-workers-eu-1a
+      spec:
+        replicas: 2
+        selector:
+          matchLabels:
+            app: in-use-workers-eu-1a
+        template:
+          metadata:
+            labels:
+              app: in-use-workers-eu-1a
+          spec:
+            containers:
+            - image: app
+              name: app
+              resources:
+                requests:
+                  cpu: 1500m
+            tolerations: []
+      """
     # Left out, as the world sets them or they shape no decision: logtostderr, namespace, v
     # As far as the log has flags, those that shape decisions and are not here were at their defaults.
     And Cluster Autoscaler with the flags:

@@ -7,8 +7,10 @@
 #
 # Not known, or not as it was:
 # - events.txt: 1 lines are no events, cut off or of another kind, and were left out
+# - events: a draft has no use for 1 event: RegisteredNode (1)
 # - the cloud is not known; a project of the Hetzner Cloud stands for it, with the same groups, shapes, labels and taints
-# - how small and large the node group pool-a may be is not known: 0 to 2 is taken
+# - how small the node group pool-a may be is not known: 0 to 2 is taken
+# - the group pool-a had 1 node, of which the sources do not name all: the others are called pool-a-1 and so on, and are full if pods wait
 # - what node node-a has is not known: 4 CPUs and 16 GiB are taken
 # - what node node-b has is not known: 4 CPUs and 16 GiB are taken
 # - what a node of the group pool-a has is not known: 4 CPUs and 8 GB are taken
@@ -22,9 +24,30 @@ Feature: 2 pods find a node
     Given a cluster
     And a Hetzner Cloud project
     And these Ready Nodes:
-      | name   | type | zone |
-      | node-a | cx42 | fsn1 |
-      | node-b | cx42 | fsn1 |
+      | name     | type | zone | group  |
+      | node-a   | cx42 | fsn1 |        |
+      | node-b   | cx42 | fsn1 |        |
+      | pool-a-1 | cx32 | fsn1 | pool-a |
+    # What the pods on each node request together. A pod without an owner keeps its node from being removed.
+    And these objects:
+      """
+      apiVersion: v1
+      kind: Pod
+      metadata:
+        annotations:
+          pods: "1"
+        name: pool-a-1-in-use
+      spec:
+        containers:
+        - image: app
+          name: app
+          resources:
+            requests:
+              cpu: 3500m
+        nodeName: pool-a-1
+        tolerations:
+        - operator: Exists
+      """
     And these node groups:
       | name   | min | max | type | zone |
       | pool-a | 0   | 2   | cx32 | fsn1 |
