@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"nodestorm/harness/draft/shapes"
 )
 
 var oneCPU = resource.MustParse("1")
@@ -82,14 +84,14 @@ func (w *writer) podObject(p *pod, name string, zones map[string]string) map[str
 		w.addNote("what the pod %s asks for is not in the sources: 1 CPU is taken", name)
 	} else {
 		var none []string
-		if request, none = requests(p.spec); len(none) > 0 {
+		if request, none = shapes.Requests(p.spec); len(none) > 0 {
 			w.addNote("the pod %s asks for %s, which no machine here has: left out", name, strings.Join(none, ", "))
 		}
 		w.placement(p, name, spec, zones)
 		if spec["affinity"] != nil || spec["topologySpreadConstraints"] != nil {
 			labels := map[string]any{}
 			for key, value := range p.labels {
-				if labelKey.MatchString(key) && labelValue.MatchString(value) {
+				if shapes.LabelKey.MatchString(key) && shapes.LabelValue.MatchString(value) {
 					labels[key] = value
 				}
 			}
@@ -98,7 +100,7 @@ func (w *writer) podObject(p *pod, name string, zones map[string]string) map[str
 	}
 	container := map[string]any{"name": "app", "image": "app"}
 	if len(request) > 0 {
-		container["resources"] = map[string]any{"requests": list(request)}
+		container["resources"] = map[string]any{"requests": shapes.List(request)}
 	}
 	spec["containers"] = []any{container}
 	return map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
@@ -114,7 +116,7 @@ func (w *writer) placement(p *pod, name string, spec map[string]any, zones map[s
 		switch {
 		case key == corev1.LabelTopologyZone && zones[value] != "":
 			from.NodeSelector[key] = zones[value]
-		case key == corev1.LabelInstanceTypeStable || key == corev1.LabelHostname || unlabelled.MatchString(key) && !strings.HasSuffix(key,
+		case key == corev1.LabelInstanceTypeStable || key == corev1.LabelHostname || shapes.Unlabelled.MatchString(key) && !strings.HasSuffix(key,
 			"kubernetes.io/arch") && !strings.HasSuffix(key, "kubernetes.io/os"):
 			delete(from.NodeSelector, key)
 			w.addNote("the pod %s selects %s, which differs here: left out", name, key)
@@ -135,7 +137,7 @@ func (w *writer) placement(p *pod, name string, spec map[string]any, zones map[s
 			}
 		}
 	}
-	all, _ := plain(corev1.PodSpec{
+	all, _ := shapes.Plain(corev1.PodSpec{
 		NodeSelector: from.NodeSelector, Tolerations: from.Tolerations, Affinity: from.Affinity,
 		TopologySpreadConstraints: from.TopologySpreadConstraints,
 	}).(map[string]any)

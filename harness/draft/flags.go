@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"nodestorm/harness/draft/shapes"
 	"nodestorm/reports/redact"
 )
 
@@ -59,8 +60,8 @@ type settings struct {
 
 func (c *Cluster) settings() (s settings) {
 	for _, f := range c.flags {
-		_, shapes := shaping[f.name]
-		good := shapes && !redact.SecretName(f.name) && !strings.ContainsAny(f.value, "\n\r\t|\\") && len(f.value) <= 100 && f.value != ""
+		_, decides := shaping[f.name]
+		good := decides && !redact.SecretName(f.name) && !strings.ContainsAny(f.value, "\n\r\t|\\") && len(f.value) <= 100 && f.value != ""
 		if f.name == "expander" && !slices.Contains(expanders, f.value) {
 			good = false
 		}
@@ -72,7 +73,7 @@ func (c *Cluster) settings() (s settings) {
 			}
 		case good:
 			s.given = append(s.given, f)
-		case !slices.Contains(s.others, f.name) && labelKey.MatchString(f.name):
+		case !slices.Contains(s.others, f.name) && shapes.LabelKey.MatchString(f.name):
 			s.others = append(s.others, f.name)
 		}
 	}
@@ -100,6 +101,6 @@ func (s settings) comments(printed bool) (all []string) {
 // Shapes reports whether an argument is a flag of Cluster Autoscaler that drafts go by.
 func Shapes(argument string) bool {
 	name := strings.TrimLeft(argument, "-")
-	_, shapes := shaping[name]
-	return shapes || name == "nodes" || name == "cloud-provider"
+	_, decides := shaping[name]
+	return decides || name == "nodes" || name == "cloud-provider"
 }

@@ -302,7 +302,7 @@ func (l *logReader) finish(file string) {
 		for _, f := range s.flags {
 			if f.name == "nodes" || f.name == "cloud-provider" {
 				l.c.flagged(f.name, f.value)
-			} else if _, shapes := shaping[f.name]; shapes && f.value != "" && !atDefault(f.name, f.value) {
+			} else if _, decides := shaping[f.name]; decides && f.value != "" && !atDefault(f.name, f.value) {
 				l.c.flagged(f.name, f.value)
 			}
 		}

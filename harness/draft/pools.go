@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"nodestorm/harness/draft/shapes"
 )
 
 // kwokZones are those that machines of Karpenter's kwok provider can be in.
@@ -31,7 +33,7 @@ func (w *writer) karpenter(pods []*pod) {
 		nodes[i+1][4] = withoutKey(nodes[i+1][4], corev1.LabelTopologyZone)
 	}
 	pools := w.pools(pods, zones)
-	w.types()
+	w.typeTable()
 	if len(nodes) > 1 {
 		w.step("And these Ready Nodes:")
 		w.table(nodes...)
@@ -72,8 +74,8 @@ func (w *writer) agents(pools []map[string]any) {
 			value, _, _ := unstructured.NestedString(raw, "value")
 			effect, _, _ := unstructured.NestedString(raw, "effect")
 			t := corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)}
-			if _, passes := taintsOf([]corev1.Taint{t}); len(passes) > 0 || slices.Contains(lifted, t.ToString()) ||
-				!labelKey.MatchString(key) || !labelValue.MatchString(value) {
+			if _, passes := shapes.Taints([]corev1.Taint{t}); len(passes) > 0 || slices.Contains(lifted, t.ToString()) ||
+				!shapes.LabelKey.MatchString(key) || !shapes.LabelValue.MatchString(value) {
 				continue
 			}
 			lifted = append(lifted, t.ToString())
@@ -166,7 +168,7 @@ func (w *writer) pools(pods []*pod, zones map[string]string) (all []map[string]a
 			map[string]any{"key": corev1.LabelArchStable, "operator": "In", "values": []any{"amd64"}},
 		}}}
 		labels := map[string]any{}
-		for _, pair := range strings.FieldsFunc(labelsOf(selected(pods)), func(r rune) bool { return r == ',' }) {
+		for _, pair := range strings.FieldsFunc(shapes.Labels(selected(pods)), func(r rune) bool { return r == ',' }) {
 			if key, value, _ := strings.Cut(pair, "="); !strings.Contains(key, "kubernetes.io/") {
 				labels[key] = value
 			}
@@ -203,7 +205,7 @@ func (w *writer) pool(pool *unstructured.Unstructured, ref map[string]any, zones
 				}
 			}
 			kept = append(kept, map[string]any{"key": r.key, "operator": r.operator, "values": values})
-		case labelKey.MatchString(r.key):
+		case shapes.LabelKey.MatchString(r.key):
 			kept = append(kept, r.raw)
 		}
 	}
@@ -218,7 +220,7 @@ func (w *writer) pool(pool *unstructured.Unstructured, ref map[string]any, zones
 	}
 	template := map[string]any{"spec": inside}
 	if labels, _, _ := unstructured.NestedStringMap(pool.Object, "spec", "template", "metadata", "labels"); len(labels) > 0 {
-		template["metadata"] = map[string]any{"labels": plain(labels)}
+		template["metadata"] = map[string]any{"labels": shapes.Plain(labels)}
 	}
 	spec := map[string]any{"template": template}
 	for _, field := range []string{"disruption", "limits", "weight"} {

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"nodestorm/harness/draft/shapes"
 	"nodestorm/reports/wording"
 	"nodestorm/sim/oneline"
 )
@@ -24,7 +25,7 @@ func (w *writer) hetzner(pods []*pod) {
 	first, later := w.split()
 	groups := w.allGroups()
 	location := func(zone string) string {
-		if w.shapes.cloud.Location(zone) != nil {
+		if w.types.Cloud.Location(zone) != nil {
 			return zone
 		}
 		return "fsn1"
@@ -38,7 +39,7 @@ func (w *writer) hetzner(pods []*pod) {
 		table = append(table, []string{groups.named[g.name], fmt.Sprint(g.min), fmt.Sprint(g.max), w.groupType(g), location(g.zone), labels,
 			taints})
 	}
-	w.types()
+	w.typeTable()
 	w.step("And a Hetzner Cloud project")
 	if len(nodes) > 1 {
 		w.step("And these Ready Nodes:")
@@ -111,7 +112,7 @@ func (w *writer) clusterAPI(pods []*pod) {
 			scaled = append(scaled, fmt.Sprintf(`And "MachineDeployment/%s" is scaled to %d`, groups.named[g.name], g.size))
 		}
 	}
-	w.types()
+	w.typeTable()
 	if len(nodes) > 1 {
 		w.step("And these Ready Nodes:")
 		w.table(nodes...)
@@ -143,7 +144,7 @@ func (w *writer) fill(groups groupsOf) {
 			continue
 		}
 		labels := map[string]any{"app": "in-use-" + groups.named[g.name]}
-		container := map[string]any{"name": "app", "image": "app", "resources": map[string]any{"requests": list(w.allButHalf(w.groupType(g)))}}
+		container := map[string]any{"name": "app", "image": "app", "resources": map[string]any{"requests": shapes.List(w.allButHalf(w.groupType(g)))}}
 		tolerations := []any{} // of the group's machines alone: any other Node has room for something else
 		if _, taints := w.marks(g); taints != "" {
 			for taint := range strings.SplitSeq(taints, ",") {
@@ -171,12 +172,12 @@ func (w *writer) fill(groups groupsOf) {
 // allButHalf is what an instance type has but for half a CPU.
 func (w *writer) allButHalf(name string) corev1.ResourceList {
 	cores := 4
-	if kind := w.shapes.cloud.ServerType(name); kind != nil {
+	if kind := w.types.Cloud.ServerType(name); kind != nil {
 		cores = kind.Cores
 	}
-	for _, s := range w.shapes.rows {
-		if s.name == name {
-			cores = s.cores
+	for _, s := range w.types.Own {
+		if s.Name == name {
+			cores = s.Cores
 		}
 	}
 	return corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(int64(cores)*1000-500, resource.DecimalSI)}
@@ -281,11 +282,11 @@ func (w *writer) nodesOf(g *group) (all []*corev1.Node) {
 }
 
 func (w *writer) groupType(g *group) string {
-	if name := cloudName(g.kind); name != "" && w.shapes.cloud.ServerType(name) != nil {
+	if name := shapes.CloudName(g.kind); name != "" && w.types.Cloud.ServerType(name) != nil {
 		return name
 	}
 	for _, n := range w.nodesOf(g) {
-		if kind := w.shapes.instanceType(n); kind != "" {
+		if kind := w.types.Of(n); kind != "" {
 			return kind
 		}
 	}
@@ -305,20 +306,20 @@ func (w *writer) marks(g *group) (labels, taints string) {
 		}
 		if common == nil {
 			common = maps.Clone(n.Labels)
-			lasting, _ = taintsOf(n.Spec.Taints)
+			lasting, _ = shapes.Taints(n.Spec.Taints)
 			continue
 		}
 		maps.DeleteFunc(common, func(key, value string) bool { return n.Labels[key] != value })
 	}
 	if common != nil {
-		return labelsOf(common), lasting
+		return shapes.Labels(common), lasting
 	}
 	for _, n := range w.c.nodes {
 		if len(n.Labels) > 0 && w.c.groupOfNode(n) != "" {
 			return "", "" // another group may be the one that they select
 		}
 	}
-	if labels = labelsOf(selected(w.c.pending())); labels != "" {
+	if labels = shapes.Labels(selected(w.c.pending())); labels != "" {
 		w.addNote("the labels of the group %s are not known: it has those that the pods select", g.name)
 	}
 	return labels, ""

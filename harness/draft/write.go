@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"nodestorm/fakecloud"
+	"nodestorm/harness/draft/shapes"
 	"nodestorm/reports/redact"
 	"nodestorm/sim/oneline"
 )
@@ -45,7 +46,7 @@ const (
 // Write makes a draft about a program: Karpenter or ClusterAutoscaler; empty means the one
 // that the sources name.
 func Write(c *Cluster, program string) Draft {
-	w := &writer{c: c, program: cmp.Or(program, c.Autoscaler), shapes: shapes{cloud: fakecloud.Hetzner()}, full: map[string]bool{}}
+	w := &writer{c: c, program: cmp.Or(program, c.Autoscaler), types: shapes.Types{Cloud: fakecloud.Hetzner()}, full: map[string]bool{}}
 	w.notes = slices.Clone(c.notes)
 	if w.program == "" {
 		w.program = Karpenter
@@ -77,7 +78,7 @@ func Redactor() *redact.Redactor {
 type writer struct {
 	c       *Cluster
 	program string
-	shapes  shapes
+	types   shapes.Types
 	text    strings.Builder
 	notes   []string
 	full    map[string]bool // nodes that have no room
@@ -228,14 +229,14 @@ func (w *writer) split() (first, later []*corev1.Node) {
 	return first, later
 }
 
-// types writes the instance types, which have to be known before the cloud is there.
-func (w *writer) types() {
-	if len(w.shapes.rows) == 0 {
+// typeTable writes the instance types, which have to be known before the cloud is there.
+func (w *writer) typeTable() {
+	if len(w.types.Own) == 0 {
 		return
 	}
 	rows := [][]string{{"name", "cpu", "memory"}}
-	for _, s := range w.shapes.rows {
-		rows = append(rows, []string{s.name, fmt.Sprint(s.cores), s.gigabytes()})
+	for _, s := range w.types.Own {
+		rows = append(rows, []string{s.Name, fmt.Sprint(s.Cores), s.Gigabytes()})
 	}
 	w.step("And the cloud also has these instance types:", "Nominal sizes: an operating system takes 5 % of the memory of each.")
 	w.table(rows...)
@@ -252,7 +253,7 @@ func (w *writer) nodeRows(nodes []*corev1.Node, group func(*corev1.Node) string,
 		if !podName.MatchString(n.Name) || len(n.Name) > 253 {
 			continue
 		}
-		kind := w.shapes.instanceType(n)
+		kind := w.types.Of(n)
 		if g := w.c.groups[w.c.groupOfNode(n)]; g != nil && kind == "" && group(n) != "" {
 			kind = w.groupType(g)
 		}
@@ -262,7 +263,7 @@ func (w *writer) nodeRows(nodes []*corev1.Node, group func(*corev1.Node) string,
 				kind = "cx42"
 			}
 		}
-		taints, gone := taintsOf(n.Spec.Taints)
+		taints, gone := shapes.Taints(n.Spec.Taints)
 		if len(gone) > 0 {
 			w.addNote("node %s was tainted %s; here it is not", n.Name, strings.Join(gone, ", "))
 		}
@@ -271,7 +272,7 @@ func (w *writer) nodeRows(nodes []*corev1.Node, group func(*corev1.Node) string,
 				w.addNote("node %s was not Ready (%s); here it is: EVERY-NODE and the like of nodestorm sentences fault break it", n.Name, cond.Reason)
 			}
 		}
-		rows = append(rows, []string{n.Name, kind, zone(n), group(n), labelsOf(n.Labels), taints})
+		rows = append(rows, []string{n.Name, kind, zone(n), group(n), shapes.Labels(n.Labels), taints})
 	}
 	w.nodes = len(rows) - 1
 	return rows
@@ -298,7 +299,7 @@ func (w *writer) inUse(rows [][]string) {
 			"spec": map[string]any{
 				"nodeName":    row[0],
 				"tolerations": []any{map[string]any{"operator": "Exists"}},
-				"containers":  []any{map[string]any{"name": "app", "image": "app", "resources": map[string]any{"requests": list(used)}}},
+				"containers":  []any{map[string]any{"name": "app", "image": "app", "resources": map[string]any{"requests": shapes.List(used)}}},
 			},
 		})
 	}
