@@ -174,7 +174,7 @@ func flagsOf(r history.Entry) Flags {
 			r.Source == history.Logged && r.Verb == "error",
 		r.Source == history.Harness &&
 			!slices.Contains([]string{history.Ended, history.Killed, history.Stopped, history.Started, history.Rounds, history.Prices,
-				history.Used, history.Uninvited}, r.Verb):
+				history.Used, history.Uninvited, history.Measured, history.Unmeasured}, r.Verb):
 		f |= Bad
 	}
 	switch r.Source {
@@ -205,7 +205,7 @@ func flagsOf(r history.Entry) Flags {
 	case history.Clock:
 		f |= Noise
 	case history.Harness:
-		if slices.Contains([]string{history.Rounds, history.Prices, history.Used}, r.Verb) { // curves and measures have them
+		if slices.Contains([]string{history.Rounds, history.Prices, history.Used, history.Measured, history.Unmeasured}, r.Verb) { // curves and measures have them
 			f |= Noise
 		}
 	}

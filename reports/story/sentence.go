@@ -43,6 +43,12 @@ func (s *Story) Sentence(i int) string {
 			seconds, _ := detail.Number("seconds")
 			return fmt.Sprintf("a round of %s takes %.3g s", k.Actor, seconds)
 		}
+		switch value, _ := detail.Number("value"); k.Verb {
+		case history.Measured:
+			return fmt.Sprintf("%s exposes %s, of value %g", k.Actor, what, value)
+		case history.Unmeasured:
+			return fmt.Sprintf("%s no longer exposes %s, of value %g", k.Actor, what, value)
+		}
 		if k.Verb == history.Uninvited {
 			calls, _ := detail.Number("of")
 			return fmt.Sprintf("%s came to %s from no program of the world: without credentials", wording.Counted(int(calls), "call"), o.Name)

@@ -87,6 +87,16 @@ const Pace = "pace"
 // average.
 const Rounds = "rounds"
 
+// Verbs of the harness about metrics of a program, by which it is the actor: details "value" and "labels". Unmeasured is one
+// that is no longer there, with the value that it had.
+const (
+	Measured   = "measured"
+	Unmeasured = "unmeasured"
+)
+
+// Metrics is the resource of the objects of such events: their names are those of the metrics.
+const Metrics = "metrics"
+
 // Used is the verb of the harness's events of how much of a processor programs of the world have used when it ends, or
 // since they were last started: detail "seconds", real ones.
 const Used = "used"

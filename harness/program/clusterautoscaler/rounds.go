@@ -2,15 +2,12 @@ package clusterautoscaler
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"net/http"
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 
+	"nodestorm/harness/world/metrics"
 	"nodestorm/sim/history"
 )
 
@@ -20,35 +17,19 @@ const roundsEvery = 10 * time.Second
 
 // RecordRounds records from now on how long its rounds take, see history.Rounds.
 func (a *Autoscaler) RecordRounds() {
-	w := a.cfg.World
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	w.OnStop(func() error {
-		cancel()
-		<-done
-		return nil
-	})
-	go func() {
-		defer close(done)
-		var before rounds
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-w.Clock().After(roundsEvery):
-			}
-			now, err := a.rounds(ctx)
-			if err != nil { // it is killed, or begins
-				continue
-			}
-			if n, each := now.since(before); n > 0 {
-				w.History().Record(history.Event{
-					Source: history.Harness, Verb: history.Rounds, Actor: Name, Detail: map[string]any{"of": n, "seconds": each},
-				})
-			}
-			before = now
+	var before rounds
+	metrics.Each(a.cfg.World, roundsEvery, func(ctx context.Context) {
+		now, err := a.rounds(ctx)
+		if err != nil { // it is killed, or begins
+			return
 		}
-	}()
+		if n, each := now.since(before); n > 0 {
+			a.cfg.World.History().Record(history.Event{
+				Source: history.Harness, Verb: history.Rounds, Actor: Name, Detail: map[string]any{"of": n, "seconds": each},
+			})
+		}
+		before = now
+	})
 }
 
 // rounds are those since the program began, and how many seconds they took in all.
@@ -69,21 +50,14 @@ func (r rounds) since(before rounds) (n uint64, each float64) {
 	return n, each
 }
 
+// MetricsURL is where its metrics are.
+func (a *Autoscaler) MetricsURL() string { return "http://" + a.address + "/metrics" }
+
 // rounds asks its metrics.
 func (a *Autoscaler) rounds(ctx context.Context) (rounds, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.address+"/metrics", nil)
+	families, err := metrics.Read(ctx, a.MetricsURL())
 	if err != nil {
 		return rounds{}, err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return rounds{}, err
-	}
-	defer answer.Body.Close()
-	reader := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := reader.TextToMetricFamilies(http.MaxBytesReader(nil, answer.Body, 32<<20))
-	if err != nil {
-		return rounds{}, fmt.Errorf("reading its metrics: %w", err)
 	}
 	return mainLoop(families), nil
 }

@@ -63,6 +63,7 @@ type Karpenter struct {
 	rights []*unstructured.Unstructured
 	way    deploy.APIAccess
 	cloud  Cloud // nil: that of the provider kwok
+	port   int   // of its metrics, once it is started
 	delays bool  // the node classes of kwok can say how long a machine takes to register
 	// Registers is from a machine's launch to its registration, where the cloud is that of the provider kwok and its
 	// release cannot say so; zero: at once. It counts before Start.

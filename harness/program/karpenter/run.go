@@ -31,15 +31,16 @@ func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault
 
 // spec is how the release is started.
 func (k *Karpenter) spec() (spec process.Spec, err error) {
-	metrics, err := world.FreePort()
-	if err != nil {
-		return spec, err
+	if k.port == 0 {
+		if k.port, err = world.FreePort(); err != nil {
+			return spec, err
+		}
 	}
 	health, err := world.FreePort()
 	if err != nil {
 		return spec, err
 	}
-	env := append(slices.Clone(k.env), outsideEnv(k.way.Kubeconfig, metrics, health)...)
+	env := append(slices.Clone(k.env), outsideEnv(k.way.Kubeconfig, k.port, health)...)
 	if k.cloud != nil {
 		env = append(env, k.cloud.Environment()...)
 	}
@@ -84,6 +85,9 @@ func (k *Karpenter) delayNodes() *apifault.Later {
 	}
 	return &apifault.Later{Match: apifault.Match{Verbs: []string{"create"}, Resource: "nodes"}, By: k.Registers}
 }
+
+// MetricsURL is where its metrics are, which is the same for a release that takes its place.
+func (k *Karpenter) MetricsURL() string { return fmt.Sprintf("http://127.0.0.1:%d/metrics", k.port) }
 
 // Way is its way to the API server where that can be broken, or nil.
 func (k *Karpenter) Way() *apifault.Proxy { return k.way.Proxy }

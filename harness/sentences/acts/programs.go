@@ -6,6 +6,7 @@ import (
 
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
+	"nodestorm/harness/world/metrics"
 )
 
 // programSentences have what a user does to the programs of the world, the target and
@@ -15,6 +16,7 @@ var programSentences = scene.Sentences{
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a liveness probe asks the target every DURATION, and restarts it after N failures`,
 			Needs: []scene.Need{scene.TargetRuns}, Act: probeTarget},
+		{Role: scene.Given, Words: `the metric "METRIC" of the target is recorded`, Needs: []scene.Need{scene.TargetRuns}, Check: checkTarget, Act: recordMetric},
 		ofTarget(`the target is killed`, killProgram), ofProgram(`the program "NAME" is killed`, killProgram),
 		ofTarget(`the target is restarted`, restartProgram), ofProgram(`the program "NAME" is restarted`, restartProgram),
 		ofTarget(`the target is stopped`, stopProgram), ofProgram(`the program "NAME" is stopped`, stopProgram),
@@ -50,6 +52,15 @@ func probeTarget(_ context.Context, s *scene.Scene, a words.Args) error {
 		return fmt.Errorf("after %d failures: want 1 or more", failures)
 	}
 	s.World.Probe(s.Rig.Target.Program(), a.Duration(0), failures)
+	return nil
+}
+
+func recordMetric(_ context.Context, s *scene.Scene, a words.Args) error {
+	source, exposes := s.Target.(metrics.Source)
+	if !exposes {
+		return fmt.Errorf("%s exposes no metrics that nodestorm knows the address of: Karpenter and Cluster Autoscaler do", s.Rig.Target.Program())
+	}
+	metrics.Record(s.World, s.Rig.Target.Program(), source, []string{a.Text(0)})
 	return nil
 }
 

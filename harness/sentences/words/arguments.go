@@ -95,6 +95,8 @@ var arguments = []Argument{
 	{"SINCE", "as WHEN, without `, for DURATION`", ", from 30s on", `(` + start + chance + `)`},
 	{"PERHAPS", "nothing, or `, with probability 0.3`", ", with probability 0.3", `(` + chance + `)`},
 	{"NAME", `a name in quotes`, `"web"`, `"([^"]+)"`},
+	{"METRIC", "a metric in quotes, as Prometheus has it: of a histogram or a summary with _count or _sum behind its name",
+		`"karpenter_nodeclaims_created_total"`, `"([a-zA-Z_:][a-zA-Z0-9_:]*)"`},
 	{"DURATION", "virtual time, such as 30s, 5m or 2m30s", "5m", `(` + aSpan + `)`},
 	{"N", "a whole number", "2", `(\d+)`},
 	{"PRICE", "an amount of money with its currency, such as 12 EUR or 0.50 USD", "12 EUR", `(\d+(?:\.\d+)? [A-Z]{3})`},

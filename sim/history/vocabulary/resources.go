@@ -58,7 +58,7 @@ var resources = []Resource{
 	{Name: "machinepools", Word: "MachinePool", Sized: true},
 	{Name: NodeGroups, Word: "node group", Sized: true, Cloud: true},
 	{Name: Reservations, Word: "capacity reservation", Cloud: true},
-	{Name: history.Programs, Word: "program"},
+	{Name: history.Programs, Word: "program"}, {Name: history.Metrics, Word: "metric"},
 	{Name: "hosts", Word: "host"}, // that a program tried to reach
 	{Name: "manifests"},           // that an installer applies: files, whose names say so
 	{Name: "certificatesigningrequests", Detailed: true},

@@ -35,7 +35,7 @@ var said = map[history.Source]map[string][]string{
 		[]string{""}),
 	history.Harness: {
 		history.Ended: {""}, history.Unreadable: {""}, history.Died: {""}, history.MayMiss: {""}, history.Rounds: {""},
-		history.Prices: {""}, history.Used: {""},
+		history.Prices: {""}, history.Used: {""}, history.Measured: {history.Metrics}, history.Unmeasured: {history.Metrics},
 		"broken": {""}, "part": {""}, "refused": {"hosts"}, history.Uninvited: {history.Listeners},
 		history.Killed: {history.Programs}, history.Stopped: {history.Programs}, history.Started: {history.Programs},
 		history.Unhealthy: {history.Programs}, history.Installed: {history.Programs}, history.Upgraded: {history.Programs},

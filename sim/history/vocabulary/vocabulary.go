@@ -57,15 +57,16 @@ var details = map[history.Source]map[string]Form{
 		"from": Number, "idle": Mark, "level": Text, "message": Text, "reason": Text, "taints": List, "to": Number,
 	},
 	history.Harness: {
-		"currency": Text, "error": Text, "failed": Truth, "method": Text, "of": Number, "onDemand": Mapping, "port": Text,
-		"refused": Truth, "seconds": Number, "sha256": Text, "source": Text, "spot": Mapping, "step": Number, "version": Text,
+		"currency": Text, "error": Text, "failed": Truth, "labels": Mapping, "method": Text, "of": Number, "onDemand": Mapping, "port": Text,
+		"refused": Truth, "seconds": Number, "sha256": Text, "source": Text, "spot": Mapping, "step": Number, "value": Number,
+		"version": Text,
 	},
 }
 
 // fractions are the numbers that can have a part after the point, and signed those that can be below zero.
 var (
-	fractions = []string{"factor", "hourly", "hourlyEUR", "lagMaxMs", "lagP99Ms", "seconds"}
-	signed    = []string{"delta", "gracePeriodSeconds"}
+	fractions = []string{"factor", "hourly", "hourlyEUR", "lagMaxMs", "lagP99Ms", "seconds", "value"}
+	signed    = []string{"delta", "gracePeriodSeconds", "value"}
 )
 
 // IsWhole reports whether a detail that is a number is one without a part after the point, and Signed whether it can be below

@@ -35,6 +35,7 @@ import (
 
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/machine/node/agenda"
 )
 
 // Actor names the kubelets in events and, through Client, in the audit log.
@@ -99,8 +100,8 @@ type Fleet struct {
 	failures int
 	lastErr  error
 
-	nodeWork *agenda[string] // nil unless running
-	podWork  *agenda[types.NamespacedName]
+	nodeWork *agenda.Agenda[string] // nil unless running
+	podWork  *agenda.Agenda[types.NamespacedName]
 	ran      bool
 }
 
@@ -149,19 +150,19 @@ func (f *Fleet) Run(ctx context.Context) error {
 		return errors.New("node: the fleet has run already")
 	}
 	f.ran = true
-	f.nodeWork = newAgenda[string](f.cfg.Clock)
-	f.podWork = newAgenda[types.NamespacedName](f.cfg.Clock)
+	f.nodeWork = agenda.New[string](f.cfg.Clock)
+	f.podWork = agenda.New[types.NamespacedName](f.cfg.Clock)
 	for name, k := range f.kubelets {
 		k.born = f.cfg.Clock.Now()
-		f.nodeWork.add(name)
+		f.nodeWork.Add(name)
 	}
 	f.mu.Unlock()
 
 	var parts sync.WaitGroup
 	parts.Go(func() { f.watchNodes(ctx) })
 	parts.Go(func() { f.watchPods(ctx) })
-	parts.Go(func() { f.nodeWork.work(ctx, f.cfg.Workers, f.syncNode) })
-	parts.Go(func() { f.podWork.work(ctx, f.cfg.Workers, f.syncPod) })
+	parts.Go(func() { f.nodeWork.Work(ctx, f.cfg.Workers, f.syncNode) })
+	parts.Go(func() { f.podWork.Work(ctx, f.cfg.Workers, f.syncPod) })
 	parts.Wait()
 	return nil
 }
@@ -212,7 +213,7 @@ func (f *Fleet) Boot(spec Spec) error {
 func (f *Fleet) start(spec Spec) *kubelet {
 	k := newKubelet(f, spec)
 	f.kubelets[spec.Name] = k
-	f.nodeWork.add(spec.Name)
+	f.nodeWork.Add(spec.Name)
 	return k
 }
 
@@ -242,7 +243,7 @@ func (f *Fleet) Inject(of fault.Fault) error {
 	if err := k.inject(of); err != nil {
 		return fmt.Errorf("injecting faults into node %q: %w", match.Node, err)
 	}
-	f.nodeWork.add(match.Node)
+	f.nodeWork.Add(match.Node)
 	return nil
 }
 
@@ -256,7 +257,7 @@ func (f *Fleet) Clear(fault string) error {
 		for _, a := range k.faults.All() {
 			if _, restart := a.does.(downs); a.Name() == fault && !restart && a.Clear(f.cfg.Clock.Now(), k.eventDetails()) {
 				cleared = true
-				f.nodeWork.add(name)
+				f.nodeWork.Add(name)
 			}
 		}
 	}
@@ -276,7 +277,7 @@ func (f *Fleet) failed(what string, err error) {
 // delayUntil is the delay from now to at: never (negative) when at is zero.
 func delayUntil(now, at time.Time) time.Duration {
 	if at.IsZero() {
-		return never
+		return agenda.Never
 	}
 	return max(0, at.Sub(now))
 }

@@ -13,6 +13,7 @@ import (
 
 	"nodestorm/sim/fault"
 	"nodestorm/sim/history"
+	"nodestorm/sim/machine/node/agenda"
 	"nodestorm/sim/time/seed"
 )
 
@@ -97,7 +98,7 @@ func (f *Fleet) syncNode(ctx context.Context, name string) time.Duration {
 		k := f.kubelets[name]
 		if k == nil {
 			f.mu.Unlock()
-			return never
+			return agenda.Never
 		}
 		now := f.cfg.Clock.Now()
 		next, at := k.next(now)
@@ -111,7 +112,7 @@ func (f *Fleet) syncNode(ctx context.Context, name string) time.Duration {
 		k.settle(next.name, err)
 		f.mu.Unlock()
 	}
-	return never
+	return agenda.Never
 }
 
 // next returns the call that is due, or when there may be one. A call that failed

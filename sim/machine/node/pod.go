@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"nodestorm/sim/history"
+	"nodestorm/sim/machine/node/agenda"
 )
 
 // pod is a bound pod as its kubelet knows it, guarded by the fleet's mutex.
@@ -26,6 +27,7 @@ type pod struct {
 	killedAt  time.Time // when the kubelet saw its deletion
 	exited    bool      // reported terminated
 	gone      bool      // deleted for good, or never was this pod; no calls any more
+	ready     bool      // reported Ready
 	repairAt  time.Time // when a condition that others changed is written again
 
 	failures int // calls failed in a row
@@ -39,7 +41,7 @@ func newPod(object *corev1.Pod) *pod {
 	p := &pod{object: object}
 	if object.Status.Phase == corev1.PodRunning && object.Status.StartTime != nil {
 		// Left by an earlier fleet or put there by a test: taken over as it is.
-		p.startedAt, p.ip = object.Status.StartTime.Time, object.Status.PodIP
+		p.startedAt, p.ip, p.ready = object.Status.StartTime.Time, object.Status.PodIP, readyByGates(object).status == corev1.ConditionTrue
 	}
 	return p
 }
@@ -72,7 +74,7 @@ func (k *kubelet) revisitPods(now time.Time) {
 	k.podView = view
 	if bound := k.fleet.byNode[k.spec.Name]; bound != nil {
 		for key := range bound.pods {
-			k.fleet.podWork.add(key)
+			k.fleet.podWork.Add(key)
 		}
 	}
 }
@@ -84,7 +86,7 @@ func (f *Fleet) syncPod(ctx context.Context, key types.NamespacedName) time.Dura
 		p := f.pods[key]
 		if p == nil || f.kubelets[p.object.Spec.NodeName] == nil {
 			f.mu.Unlock()
-			return never
+			return agenda.Never
 		}
 		now := f.cfg.Clock.Now()
 		do, at := f.kubelets[p.object.Spec.NodeName].nextForPod(p, now)
@@ -106,7 +108,7 @@ func (f *Fleet) syncPod(ctx context.Context, key types.NamespacedName) time.Dura
 			return wait
 		}
 	}
-	return never
+	return agenda.Never
 }
 
 // nextForPod returns the call that is due for p, or when there may be one.
@@ -189,11 +191,15 @@ func (k *kubelet) stop(p *pod, now time.Time, view podView) (do podCall, at time
 
 // repair is when the Ready condition of a running pod is written again, after
 // kube-controller-manager set it to False for a NotReady Node: at the status
-// manager's next look, every 10 s (pkg/kubelet/status/status_manager.go, syncPeriod).
+// manager's next look, every 10 s (pkg/kubelet/status/status_manager.go, syncPeriod). When
+// readiness gates open or close the pod itself has changed, which a kubelet takes up at once.
 func (p *pod) repair(now time.Time) time.Time {
-	if p.object.Status.Phase != corev1.PodRunning || podReady(p.object) {
+	switch want := readyByGates(p.object).status == corev1.ConditionTrue; {
+	case p.object.Status.Phase != corev1.PodRunning || podReady(p.object) == want:
 		p.repairAt = time.Time{}
-	} else if p.repairAt.IsZero() {
+	case p.ready != want:
+		p.repairAt = now
+	case p.repairAt.IsZero():
 		p.repairAt = now.Add(10 * time.Second)
 	}
 	return p.repairAt
@@ -207,7 +213,7 @@ func (k *kubelet) podEvent(now time.Time, verb string, object *corev1.Pod, detai
 		Object: history.Object{Resource: "pods", Namespace: object.Namespace, Name: object.Name},
 	})
 	if len(k.faults.All()) > 0 {
-		k.fleet.nodeWork.add(k.spec.Name) // one may have been waiting for this
+		k.fleet.nodeWork.Add(k.spec.Name) // one may have been waiting for this
 	}
 }
 

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -221,6 +222,44 @@ func TestReadyConditionIsRepaired(t *testing.T) {
 		same(t, "Ready", conditionOf(w.pod("p"), corev1.PodReady).Status, corev1.ConditionTrue)
 		same(t, "start time", w.pod("p").Status.ContainerStatuses[0].State.Running.StartedAt.Sub(w.start), 0)
 		sameTimes(t, "running events", w.when("running", "p"), 0)
+	})
+}
+
+// A pod with a readiness gate is Ready while the condition is True that the gate names.
+func TestReadinessGates(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		w.boot(Spec{Name: "a"})
+		w.bind("p", "a", func(p *corev1.Pod) {
+			p.Spec.ReadinessGates = []corev1.PodReadinessGate{{ConditionType: "example.com/in-service"}}
+		})
+		ready := func(status corev1.ConditionStatus, reason string) {
+			t.Helper()
+			same(t, "Ready", conditionOf(w.pod("p"), corev1.PodReady).Status, status)
+			same(t, "reason", conditionOf(w.pod("p"), corev1.PodReady).Reason, reason)
+			same(t, "ContainersReady", conditionOf(w.pod("p"), corev1.ContainersReady).Status, corev1.ConditionTrue)
+		}
+		set := func(status corev1.ConditionStatus) {
+			t.Helper()
+			pod := w.pod("p")
+			pod.Status.Conditions = append(slices.DeleteFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == "example.com/in-service"
+			}), corev1.PodCondition{Type: "example.com/in-service", Status: status})
+			if _, err := w.client.CoreV1().Pods("default").UpdateStatus(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.at(60 * time.Second)
+		ready(corev1.ConditionFalse, "ReadinessGatesNotReady")
+		set(corev1.ConditionTrue)
+		w.at(61 * time.Second)
+		ready(corev1.ConditionTrue, "")
+		set(corev1.ConditionFalse)
+		w.at(62 * time.Second)
+		ready(corev1.ConditionFalse, "ReadinessGatesNotReady")
+		same(t, "message", conditionOf(w.pod("p"), corev1.PodReady).Message,
+			`the status of pod readiness gate "example.com/in-service" is not "True", but False`)
+		w.at(10 * time.Minute)
+		sameTimes(t, "status writes", w.written("patch", "pods", "status", "p"), 0, 60*time.Second, 61*time.Second)
 	})
 }
 

@@ -31,8 +31,9 @@ func (k *kubelet) writeRunning(p *pod) podCall {
 		default:
 			ip = k.fleet.nextIP()
 		}
+		ready := readyByGates(p.object).status == corev1.ConditionTrue
 		return k.statusRunning(p, ip, startedAt, now), func() {
-			p.ip, p.startedAt, p.repairAt = ip, startedAt, time.Time{}
+			p.ip, p.startedAt, p.ready, p.repairAt = ip, startedAt, ready, time.Time{}
 			if first {
 				k.podEvent(now, "running", p.object, map[string]any{"ip": ip})
 			}

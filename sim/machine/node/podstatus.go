@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // What kubelets write into pods: pkg/kubelet/kubelet_pods.go (generateAPIPodStatus,
 // getPhase), pkg/kubelet/status/generate.go and, for pods that never started,
 // status_manager.go (TerminatePod). Left out: resources and allocatedResources of
-// the containers, restarts, and readiness gates (a gated pod is reported Ready).
+// the containers, and restarts.
 
 // exit is how containers ended.
 type exit corev1.ContainerStateTerminated
@@ -66,10 +67,31 @@ func (k *kubelet) statusRunning(p *pod, ip string, startedAt, now time.Time) pod
 	s.Conditions = podConditions(p, now,
 		podCondition{corev1.PodReadyToStartContainers, corev1.ConditionTrue, "", ""},
 		podCondition{corev1.PodInitialized, corev1.ConditionTrue, "", ""},
-		podCondition{corev1.PodReady, corev1.ConditionTrue, "", ""},
+		readyByGates(p.object),
 		podCondition{corev1.ContainersReady, corev1.ConditionTrue, "", ""},
 	)
 	return s
+}
+
+// readyByGates is the condition Ready of a pod whose containers are: False until all conditions are True that its
+// readiness gates name, in the words of pkg/kubelet/status/generate.go.
+func readyByGates(pod *corev1.Pod) podCondition {
+	var unmet []string
+	for _, gate := range pod.Spec.ReadinessGates {
+		at := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == gate.ConditionType })
+		switch {
+		case at < 0:
+			unmet = append(unmet, fmt.Sprintf("corresponding condition of pod readiness gate %q does not exist.", gate.ConditionType))
+		case pod.Status.Conditions[at].Status != corev1.ConditionTrue:
+			unmet = append(unmet, fmt.Sprintf("the status of pod readiness gate %q is not \"True\", but %v", gate.ConditionType,
+				pod.Status.Conditions[at].Status))
+		}
+	}
+	// mutant: a pod is ready before its readiness gates
+	if len(unmet) > 0 {
+		return podCondition{corev1.PodReady, corev1.ConditionFalse, "ReadinessGatesNotReady", strings.Join(unmet, ", ")}
+	}
+	return podCondition{corev1.PodReady, corev1.ConditionTrue, "", ""}
 }
 
 // statusTerminated is that of a pod whose containers have all ended in one way.

@@ -72,7 +72,7 @@ func (f *Fleet) putNode(node *corev1.Node) {
 	defer f.mu.Unlock()
 	if k := f.kubelets[node.Name]; k != nil {
 		k.see(node)
-		f.nodeWork.add(node.Name)
+		f.nodeWork.Add(node.Name)
 		return
 	}
 	if f.declined[node.UID] {
@@ -123,7 +123,7 @@ func (f *Fleet) dropNode(node *corev1.Node) {
 		delete(f.kubelets, node.Name)
 	}
 	k.emit(f.cfg.Clock.Now(), "deleted", map[string]any{"machineGone": k.profile.GoneWithNode})
-	f.nodeWork.add(node.Name)
+	f.nodeWork.Add(node.Name)
 }
 
 func (f *Fleet) putPod(p *corev1.Pod) {
@@ -142,7 +142,7 @@ func (f *Fleet) putPod(p *corev1.Pod) {
 	}
 	state.object = p
 	if f.kubelets[p.Spec.NodeName] != nil {
-		f.podWork.add(key)
+		f.podWork.Add(key)
 	}
 }
 
