@@ -36,6 +36,8 @@ type Request struct {
 	// Watch is called with every step as it begins, and the clock so far; it is not
 	// called for steps before the world is ready. Nil means nothing watches.
 	Watch func(step string, clock func() lag.Figures)
+	// Begun, if given, is called with the run's folder once it is there.
+	Begun func(dir string)
 	// Ready, if given, is called when the world is ready, and may hold the
 	// scenario up.
 	Ready func(*world.World)
@@ -80,6 +82,9 @@ func Run(ctx context.Context, r Request) (Result, error) {
 	if err := out.Save(dir); err != nil {
 		return Result{}, err
 	}
+	if r.Begun != nil {
+		r.Begun(dir)
+	}
 	if r.Own != nil {
 		if err := os.CopyFS(filepath.Join(dir, run.ScenarioFolder), r.Own); err != nil {
 			return Result{}, fmt.Errorf("keeping the scenario: %w", err)
@@ -115,11 +120,15 @@ const attempts = 3
 
 // Undistorted is Run, and again while the clock was distorted, three times in all:
 // a machine that was too busy says nothing about the target. thrown is called with each
-// run that does not count; its folder stays.
+// run that does not count, whose folder is another from then on: see run.Discard.
 func Undistorted(ctx context.Context, r Request, thrown func(Result)) (Result, error) {
 	for n := 1; ; n++ {
 		result, err := Run(ctx, r)
 		if err != nil || n == attempts || result.Verdict != verdict.Inconclusive || result.Clock.Distorted() == "" {
+			return result, err
+		}
+		// mutant: the run that does not count keeps the folder's name
+		if result.Dir, err = run.Discard(result.Dir); err != nil {
 			return result, err
 		}
 		thrown(result)

@@ -347,7 +347,15 @@ func TestUndistorted(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone(t, tmp)
-	if len(thrown) != 2 || result.Verdict != verdict.Inconclusive || thrown[0].Dir == thrown[1].Dir || result.Dir == thrown[1].Dir {
+	for _, r := range thrown {
+		if stored, err := run.Load(r.Dir); err != nil || stored.Discarded != filepath.Base(result.Dir) {
+			t.Errorf("%s does not name %s as the run that counts: %+v, %v", r.Dir, result.Dir, stored, err)
+		}
+	}
+	if want := filepath.Join(r.Out, scenario, affected.String()); result.Dir != want {
+		t.Errorf("the run that counts is in %s, want %s", result.Dir, want)
+	}
+	if len(thrown) != 2 || result.Verdict != verdict.Inconclusive || thrown[0].Dir == thrown[1].Dir {
 		t.Errorf("%d runs thrown away, and then %s in %s; want two, and inconclusive", len(thrown), result.Verdict, result.Dir)
 	}
 	r.World.Clock = clock.Auto

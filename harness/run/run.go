@@ -84,6 +84,8 @@ type Run struct {
 	// place this one was played alone.
 	AtOnce    int    `json:"atOnce,omitempty"`
 	InPlaceOf string `json:"inPlaceOf,omitempty"`
+	// Discarded is the folder, beside this one, of the run that counts in place of this one, see Discard.
+	Discarded string `json:"discarded,omitempty"`
 	// Unrecorded says that the scenario has no record in any catalogue.
 	Unrecorded bool `json:"unrecorded,omitempty"`
 	// Unplayed is what went wrong outside the history: virtual time stood still, a

@@ -44,6 +44,8 @@ type Run struct {
 	Expected string `json:"expected,omitempty"`
 	Outcome  string `json:"outcome,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+	// Discarded says which run counts in place of this one; empty if this one counts.
+	Discarded string `json:"discarded,omitempty"`
 	// Broken are the invariants of every run that do not hold: a name and a sentence each.
 	Broken []string `json:"broken,omitempty"`
 	// Symptom is the statement of what the failure looks like.

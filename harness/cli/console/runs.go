@@ -33,7 +33,7 @@ func (e *Console) Runs(ctx context.Context, args []string) (found []stored.Run, 
 
 // Reporter writes what is known of runs, for this command.
 func (e *Console) Reporter(catalogue *scenarios.Catalogue) *stored.Reporter {
-	return &stored.Reporter{Catalogue: catalogue, Stdout: e.Stdout, Say: e.Say}
+	return &stored.Reporter{Catalogue: catalogue, Pace: e.Verbose, Stdout: e.Stdout, Say: e.Say}
 }
 
 // Conclude prints the rows and turns them into the exit status, of which skipped ones
@@ -91,6 +91,9 @@ func (e *Console) BreakOff(rows []table.Row, asJSON bool, err error) error {
 // status. A report that cannot be written takes nothing from what was seen.
 func (e *Console) Finish(ctx context.Context, catalogue *scenarios.Catalogue, rows []table.Row, out string, asJSON, strict bool) error {
 	concluded := e.Conclude(rows, asJSON, strict)
+	if !asJSON && e.Form != AsNames {
+		fmt.Fprint(e.Stdout, table.Numbered(rows))
+	}
 	index, err := e.Reporter(catalogue).Publish(ctx, rows, out)
 	switch {
 	case err != nil:

@@ -36,9 +36,9 @@ func newReport(e *console.Console) *cobra.Command {
 of "nodestorm bundle".
 
   html      one page a run, report.html in its folder, which needs no network
-  text      the history as text: a line for each event in virtual time, and what
-            the run came to: cost, waits of pods, evictions, nodes launched and
-            removed
+  text      the verdict with its reason; the history, a line for each event in
+            virtual time (with -v those of the clock, too); what it came to:
+            cost, waits of pods, evictions, nodes launched and removed
   md        a summary in Markdown, as for a GitHub step summary
   json      what is known of each run, with its measures; yaml: the same
   junit     JUnit XML
@@ -56,6 +56,7 @@ records and the log lines of the window, and tables of all of it for screen read
 and paper. With --side-by-side the first decision that differs is marked.
 
 What could not be read of a run is named in its report, and on standard error.
+A run that was discarded, since it was played again, is left out unless it is named.
 
 Exit status: 0 written, 2 usage, 3 a run could not be read at all.`,
 		Example: `  nodestorm report \
@@ -77,7 +78,7 @@ Exit status: 0 written, 2 usage, 3 a run could not be read at all.`,
 	c.Flags().BoolVar(&o.beside, "side-by-side", false, "two runs of a scenario on one axis")
 	c.Flags().StringVar(&o.to, "out-file", "", "`FILE` to write, - for standard output")
 	e.RenamedFlag(c, "out", "out-file")
-	c.Flags().Float64Var(&o.hourly, "price", 0, "`EUROS` an hour for machines whose price is not known")
+	c.Flags().Float64Var(&o.hourly, "price", 0, "price in `EUR` an hour, such as 0.05, of machines whose cloud has none")
 	return c
 }
 

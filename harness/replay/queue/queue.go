@@ -109,7 +109,8 @@ func (q *Queue) undistorted(say func(string)) play {
 	}
 	return func(ctx context.Context, r replay.Request) (replay.Result, error) {
 		return replay.Undistorted(ctx, r, func(discarded replay.Result) {
-			say(fmt.Sprintf("%s on %s does not count, and runs again: %s", r.Record.ID, r.Target.Ref, discarded.Clock.Distorted()))
+			say(fmt.Sprintf("%s on %s does not count, and runs again: %s; discarded: %s",
+				r.Record.ID, r.Target.Ref, discarded.Clock.Distorted(), discarded.Dir))
 		})
 	}
 }
@@ -251,6 +252,7 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep SaveRows) (
 	w := &workers{queue: q, board: q.newBoard(len(tasks)), of: min(q.AtOnce, len(tasks))}
 	w.board.parallel = true
 	defer w.board.line.Clear()
+	left := make([]string, len(tasks)) // the folders of the runs that do not count
 	rows, err := Sequence(ctx, len(tasks), w.of, Steps[table.Row]{
 		Parallel: func(ctx context.Context, worker, i int) (table.Row, bool, error) {
 			row, err := w.play(ctx, worker, tasks[i], tasks[i].request())
@@ -260,14 +262,21 @@ func (q *Queue) PlayParallel(ctx context.Context, tasks []Task, keep SaveRows) (
 				q.printRow(row)
 			}
 			if again {
+				left[i] = w.folder(worker)
 				w.board.message("%s on %s does not count beside others, and is played again alone: %s", row.ID, row.Target, row.Reason)
 			}
 			return row, again, err
 		},
-		Alone: func(ctx context.Context, i int, before table.Row) (table.Row, error) {
+		Alone: func(ctx context.Context, i int) (row table.Row, err error) {
 			r := tasks[i].request()
-			r.Alone, r.InPlaceOf = true, before.Run
-			row, err := w.play(ctx, 0, tasks[i], r)
+			r.Alone = true
+			// mutant: at a time, the run that does not count keeps the folder's name
+			if left[i] != "" {
+				if r.InPlaceOf, err = run.Discard(left[i]); err != nil {
+					return row, err
+				}
+			}
+			row, err = w.play(ctx, 0, tasks[i], r)
 			if err == nil {
 				q.printRow(row)
 			}

@@ -12,8 +12,8 @@ type Steps[R any] struct {
 	// as play at a time, has a number from 0. again asks for the job to be played alone, as its
 	// result may be the others' doing. An error ends all.
 	Parallel func(ctx context.Context, worker, job int) (r R, again bool, err error)
-	// Alone plays a job once more when no other is played, after the result of before.
-	Alone func(ctx context.Context, job int, before R) (R, error)
+	// Alone plays a job once more when no other is played.
+	Alone func(ctx context.Context, job int) (R, error)
 	// Done, if given, is called with the results so far, in the order of the sequence. An
 	// error ends all.
 	Done func([]R) error
@@ -52,7 +52,7 @@ func Sequence[R any](ctx context.Context, jobs, atOnce int, steps Steps[R]) ([]R
 		if ctx.Err() != nil {
 			break
 		}
-		r, err := steps.Alone(ctx, job, *p.before[job])
+		r, err := steps.Alone(ctx, job)
 		if err == nil {
 			err = p.played(job, r, false)
 		}
@@ -70,9 +70,8 @@ type playing[R any] struct {
 	mu      sync.Mutex
 	atOnce  int
 	begun   int
-	results []*R       // nil: not yet
-	again   []int      // jobs that are to be played alone
-	before  map[int]*R // their results
+	results []*R  // nil: not yet
+	again   []int // jobs that are to be played alone
 }
 
 // next gives a worker the next job. The last workers are those that go when there are to be fewer.
@@ -90,10 +89,7 @@ func (p *playing[R]) played(job int, r R, again bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if again {
-		if p.before == nil {
-			p.before = map[int]*R{}
-		}
-		p.again, p.before[job] = append(p.again, job), &r
+		p.again = append(p.again, job)
 		if p.atOnce > 1 {
 			if p.atOnce--; p.steps.Fewer != nil {
 				p.steps.Fewer(p.atOnce)

@@ -53,12 +53,12 @@ func (s *stage) parallel(ctx context.Context, worker, job int) (string, bool, er
 	}
 }
 
-func (s *stage) Alone(_ context.Context, job int, before string) (string, error) {
+func (s *stage) Alone(_ context.Context, job int) (string, error) {
 	if s.on.Load() != 0 {
 		s.t.Errorf("job %d is played alone beside others", job)
 	}
 	s.alone.Add(1)
-	return fmt.Sprintf("%d alone, was: %s", job, before), nil
+	return fmt.Sprintf("%d alone", job), nil
 }
 
 // started waits for so many to begin, and returns which.
@@ -101,7 +101,7 @@ func TestOrder(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"0 alone, was: 0 late", "1 ok", "2 ok", "3 ok", "4 ok"}
+	want := []string{"0 alone", "1 ok", "2 ok", "3 ok", "4 ok"}
 	if !slices.Equal(results, want) {
 		t.Errorf("results %q, want %q", results, want)
 	}
@@ -122,7 +122,7 @@ func TestSameAsSequence(t *testing.T) {
 			Parallel: func(_ context.Context, _, job int) (string, bool, error) {
 				return fmt.Sprint("job ", job, " beside"), job%7 == 3, nil
 			},
-			Alone: func(_ context.Context, job int, _ string) (string, error) {
+			Alone: func(_ context.Context, job int) (string, error) {
 				return fmt.Sprint("job ", job, " alone"), nil
 			},
 		})

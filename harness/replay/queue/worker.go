@@ -44,13 +44,14 @@ type workRequest struct {
 	InPlaceOf string `json:"inPlaceOf,omitempty"`
 }
 
-// workerMessage is what a worker says: what is going on, a message, or how a job ended: by a
-// row or by an error.
+// workerMessage is what a worker says: what is going on, a message, where the run is, or how a
+// job ended: by a row or by an error.
 type workerMessage struct {
 	Step    string        `json:"step,omitempty"`
 	Virtual time.Duration `json:"virtual,omitempty"`
 	Mean    float64       `json:"mean,omitempty"`
 	Say     string        `json:"say,omitempty"`
+	Begun   string        `json:"begun,omitempty"` // the folder of the run
 	Row     *table.Row    `json:"row,omitempty"`
 	Failed  string        `json:"failed,omitempty"`
 	Code    int           `json:"code,omitempty"`  // exit status for Failed
@@ -144,6 +145,7 @@ func (w *Worker) play(ctx context.Context, q *Queue, find Lookup, r workRequest)
 	}
 	request := q.request(j)
 	request.AtOnce = r.AtOnce
+	request.Begun = func(dir string) { w.send(workerMessage{Begun: dir}) }
 	playing := replay.Run
 	if r.Alone {
 		request.AtOnce = 0

@@ -25,9 +25,10 @@ type workers struct {
 	board *board
 	of    int
 
-	mu    sync.Mutex
-	all   map[int]*workerProcess
-	stuck []error
+	mu      sync.Mutex
+	all     map[int]*workerProcess
+	folders map[int]string // of the run that each has begun last
+	stuck   []error
 }
 
 // workerProcess is one of them.
@@ -92,6 +93,23 @@ func (w *workers) acquire(ctx context.Context, nth int) (*workerProcess, error) 
 	return p, nil
 }
 
+// began notes the folder of the run that a worker has begun; empty: none yet.
+func (w *workers) began(nth int, dir string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.folders == nil {
+		w.folders = map[int]string{}
+	}
+	w.folders[nth] = dir
+}
+
+// folder is that of the run which a worker was last asked for; empty if it has not begun it.
+func (w *workers) folder(nth int) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.folders[nth]
+}
+
 // play has a worker play a task, see request. If the worker crashes the replay is inconclusive.
 func (w *workers) play(ctx context.Context, nth int, t Task, r workRequest) (table.Row, error) {
 	r.AtOnce = w.of
@@ -106,6 +124,7 @@ func (w *workers) play(ctx context.Context, nth int, t Task, r workRequest) (tab
 
 // request has a worker play a job. The error is a *crash if the worker has ended instead.
 func (w *workers) request(ctx context.Context, nth int, label string, r workRequest) (table.Row, error) {
+	w.began(nth, "")
 	p, err := w.acquire(ctx, nth)
 	if err != nil {
 		return table.Row{}, err
@@ -144,6 +163,8 @@ func (w *workers) await(p *workerProcess, nth int, what string, r workRequest) (
 		switch {
 		case m.Say != "":
 			w.board.message("%s", m.Say)
+		case m.Begun != "":
+			w.began(nth, m.Begun)
 		case m.Row != nil:
 			return *m.Row, nil
 		case m.Failed != "":

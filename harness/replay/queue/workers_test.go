@@ -18,6 +18,7 @@ import (
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue/queuetest"
 	"nodestorm/harness/replay/supply"
+	"nodestorm/harness/run"
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports/table"
 	"nodestorm/sim/time/lag"
@@ -62,15 +63,25 @@ func TestPlayedAgainAlone(t *testing.T) {
 		t.Fatalf("%d rows, %v: %s", len(rows), err, said)
 	}
 	for i, row := range rows {
-		want, suffix := "healthy", ""
-		switch i {
-		case 0, 5:
-			suffix = ".2"
-		case 3:
+		want := "healthy"
+		if i == 3 {
 			want = "inconclusive"
 		}
-		if row.Target != tasks[i].Target.Ref.String() || row.Verdict != want || i != 3 && !strings.HasSuffix(row.Run, ".0"+suffix) {
+		target := tasks[i].Target.Ref.String()
+		folder := filepath.Join(dir, "runs", row.ID, target)
+		if row.Target != target || row.Verdict != want || i != 3 && row.Run != folder {
 			t.Errorf("row %d: %+v", i, row)
+		}
+		counts, err := run.Load(folder)
+		if err != nil || counts.Discarded != "" {
+			t.Errorf("in the folder of %s is %+v, %v", target, counts, err)
+		}
+		if i == 2 || i == 4 {
+			continue
+		}
+		discarded, err := run.Load(folder + run.DiscardedSuffix)
+		if err != nil || discarded.Discarded != target {
+			t.Errorf("the run that does not count on %s: %+v, %v", target, discarded, err)
 		}
 	}
 	if why := rows[3].Reason; !strings.Contains(why, "the process that played it has ended: exit status 2: panic: a step that panics") || rows[3].Run != "" {

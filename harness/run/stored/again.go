@@ -48,7 +48,9 @@ func Recheck(
 		if times == nil {
 			continue
 		}
-		if err := writeTimes(times, catalogue, f, again.Run, again.Events); err != nil {
+		of := again.Run
+		of.Judgement, of.Expected = again.Now, again.Expected
+		if err := writeTimes(times, catalogue, f, of, again.Events, true); err != nil {
 			return nil, err
 		}
 	}

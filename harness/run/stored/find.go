@@ -83,14 +83,25 @@ func unpack(ctx context.Context, path, dir string) error {
 	return bundle.Unpack(ctx, file, dir)
 }
 
-// FindRuns finds the folders with a run.json at or below dir.
+// FindRuns finds the folders with a run.json at or below dir. A run that was discarded is there only if
+// dir is its folder, or if there is no other.
 func FindRuns(dir string) (dirs []string, err error) {
+	var discarded []string
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Name() == run.File && !d.IsDir() {
-			dirs = append(dirs, filepath.Dir(path))
+		if err != nil || d.Name() != run.File || d.IsDir() {
+			return err
 		}
-		return err
+		// mutant: runs that were discarded count
+		if r, err := run.Load(filepath.Dir(path)); err == nil && r.Discarded != "" {
+			discarded = append(discarded, filepath.Dir(path))
+			return nil
+		}
+		dirs = append(dirs, filepath.Dir(path))
+		return nil
 	})
+	if len(dirs) == 0 {
+		dirs = discarded
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("%s is not there; name the folder of a run, or one above it", dir)

@@ -25,6 +25,7 @@ import (
 type Reporter struct {
 	Catalogue *scenarios.Catalogue
 	Hourly    float64 // what a machine costs whose cloud has no price, in euros; 0: nothing
+	Pace      bool    // whether text says how virtual time passed
 	Stdout    io.Writer
 	Say       func(format string, args ...any) // what could not be read
 	Machine   *redact.Machine                  // whose names and secrets bundles do not have; nil: this one

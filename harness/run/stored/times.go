@@ -10,8 +10,10 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/kept"
+	"nodestorm/harness/run/summary"
 	"nodestorm/reports/redact"
 	"nodestorm/reports/timeline"
+	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/measure"
@@ -32,17 +34,28 @@ func (r *Reporter) Timeline(ctx context.Context, w io.Writer, f Run) error {
 	for _, doubt := range doubts {
 		r.Say("%s: %s", f.Name, doubt)
 	}
+	if len(doubts) > 0 && of.Verdict != "" {
+		of.Judgement = run.Doubtful(doubts)
+	}
 	events := &history.Stored{Path: filepath.Join(f.Dir, run.HistoryFile), Context: ctx, Late: late.Most}
-	return writeTimes(w, r.Catalogue, f, of, events)
+	return writeTimes(w, r.Catalogue, f, of, events, r.Pace)
 }
 
-// writeTimes writes the events of a run, without what must not be shown.
-func writeTimes(w io.Writer, catalogue *scenarios.Catalogue, f Run, of run.Run, events history.Entries) error {
-	fmt.Fprintf(w, "%s on %s\n", of.ID, of.Target.Ref)
+// writeTimes writes what a run was, what came of it and its events, without what must not be shown. How
+// virtual time passed is there if pace is asked for.
+func writeTimes(w io.Writer, catalogue *scenarios.Catalogue, f Run, of run.Run, events history.Entries, pace bool) error {
 	redactor := redact.ForHere(kept.HasWord(catalogue, f.Dir))
 	err := redactor.CopyFrom(w, func(w io.Writer) error {
 		all := slices.Collect(events.Timed())
-		return cmp.Or(timeline.Write(w, all), timeline.Measures(w, measure.OfRun(slices.Values(all))))
+		shown, left := all, 0
+		if !pace {
+			shown, left = timeline.WithoutPace(all)
+		}
+		err := cmp.Or(timeline.Head(w, summary.Describe(of, nil)), timeline.Write(w, shown))
+		if err == nil && left > 0 {
+			_, err = fmt.Fprintf(w, "(without %s of the clock, which -v shows)\n", wording.Counted(left, "line"))
+		}
+		return cmp.Or(err, timeline.Measures(w, measure.OfRun(slices.Values(all))))
 	})
 	return cmp.Or(err, events.Err())
 }

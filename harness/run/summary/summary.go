@@ -111,6 +111,10 @@ func Describe(r run.Run, catalogue *scenarios.Catalogue) story.Run {
 	} else {
 		about.Nodestorm = run.Short(r.Commit)
 	}
+	if r.Discarded != "" {
+		about.Discarded = fmt.Sprintf("this run does not count; the one that does is %s, beside it", r.Discarded)
+		about.Problems = append(about.Problems, about.Discarded)
+	}
 	about.Problems = append(about.Problems, r.Unexplained()...)
 	if r.Verdict != "" {
 		about.Outcome = string(verdict.Compare(r.Expected, r.Verdict))

@@ -29,16 +29,16 @@ const EnvMadeUp = "NODESTORM_TEST_MADE_UP"
 
 // request is what a worker is asked, see package queue.
 type request struct {
-	Job       int
-	ID        string
-	Target    string
-	Alone     bool
-	InPlaceOf string
+	Job    int
+	ID     string
+	Target string
+	Alone  bool
 }
 
 // message is what a worker answers, see package queue.
 type message struct {
 	Step    string        `json:"step,omitempty"`
+	Begun   string        `json:"begun,omitempty"`
 	Virtual time.Duration `json:"virtual,omitempty"`
 	Mean    float64       `json:"mean,omitempty"`
 	Row     *table.Row    `json:"row,omitempty"`
@@ -99,6 +99,11 @@ func (w worker) play(o request) {
 		return
 	}
 	w.createFile(filepath.Base(plays))
+	dir := filepath.Join(w.dir, "runs", o.ID, o.Target)
+	for w.begin(o, dir) != nil { // as in package replay
+		dir += ".2"
+	}
+	w.answer(message{Begun: dir})
 	w.answer(message{Step: "a step", Virtual: time.Minute, Mean: 30})
 	v := verdict.Healthy
 	switch what := w.script[o.Job]; {
@@ -124,17 +129,23 @@ func (w worker) play(o request) {
 			panic(fmt.Sprintf("job %d has not ended in a minute", o.Job+1))
 		}
 	}
-	w.finishJob(o, plays, v)
+	w.finishJob(o, dir, plays, v)
+}
+
+// begin makes the folder of a run.
+func (w worker) begin(o request, dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		panic(err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return run.Run{ID: o.ID}.Save(dir)
 }
 
 // finishJob stores the run of a job and sends its row.
-func (w worker) finishJob(o request, plays string, v verdict.Verdict) {
-	row := table.Row{
-		ID: o.ID, Target: o.Target, Expected: "healthy", Verdict: string(v), WallSeconds: 1.5, Run: filepath.Join(w.dir, "runs", o.ID, o.Target),
-	}
-	if o.InPlaceOf != "" {
-		row.Run += ".2"
-	}
+func (w worker) finishJob(o request, dir, plays string, v verdict.Verdict) {
+	row := table.Row{ID: o.ID, Target: o.Target, Expected: "healthy", Verdict: string(v), WallSeconds: 1.5, Run: dir}
 	row.Outcome = string(verdict.Compare(scenarios.Healthy, v))
 	row.Reason = fmt.Sprintf("job %d", o.Job)
 	if err := StoreRun(row, "01"); err != nil {
