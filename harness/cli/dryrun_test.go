@@ -21,10 +21,12 @@ func TestDryRun(t *testing.T) {
 		Seconds float64
 		Unknown int
 		Between int
+
+		Skipped, RealTime int
 	}
 	of := func(args ...string) {
 		t.Helper()
-		plan.Builds = nil
+		plan.Builds, plan.Skipped, plan.RealTime = nil, 0, 0
 		code, stdout, stderr := nodestorm(t, append(args, "--dry-run", "-o", "json")...)
 		if err := json.Unmarshal([]byte(stdout), &plan); err != nil || code != cli.AsExpected || stderr != "" {
 			t.Fatalf("%v: status %d, %q, %q", args, code, stdout, stderr)
@@ -39,7 +41,19 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("%+v", plan)
 	}
 	of("verify", "hetzner-4133-rate-limit")
-	if last := plan.Builds[0]; last.How != "cannot" || !strings.Contains(last.Why, "--source") {
+	if last := plan.Builds[0]; last.How != "cannot" || !strings.Contains(last.Why, "--source") || plan.Replays != 0 || plan.Skipped == 0 {
+		t.Errorf("%+v", plan)
+	}
+	of("verify", scenario, "hetzner-4133-rate-limit", "--repeat", "3")
+	if plan.Replays != 6 || plan.Skipped == 0 || plan.Skipped%3 != 0 || plan.Unknown != 0 {
+		t.Errorf("%+v", plan)
+	}
+	of("verify", scenario, "--clocks")
+	if plan.Replays != 4 || plan.RealTime != 2 || plan.Seconds <= 0 {
+		t.Errorf("%+v", plan)
+	}
+	of("verify", scenario, "--clock", "real")
+	if plan.Replays != 2 || plan.RealTime != 2 || plan.Seconds != 0 {
 		t.Errorf("%+v", plan)
 	}
 	of("run", scenario, "--target", "karpenter@v1.6.4")
@@ -56,6 +70,10 @@ func TestDryRun(t *testing.T) {
 	}
 	code, stdout, _ := nodestorm(t, "history", scenario, "-n")
 	if code != cli.AsExpected || !strings.Contains(stdout, "karpenter@v1.6.4 ") || !strings.Contains(stdout, "not played; --build builds it") {
+		t.Errorf("status %d, %q", code, stdout)
+	}
+	code, stdout, _ = nodestorm(t, "verify", scenario, "hetzner-4133-rate-limit", "--clocks", "-n")
+	if code != cli.AsExpected || !strings.Contains(stdout, "4 replays: about ") || !strings.Contains(stdout, ", not counting 2 in real time, which take minutes each; 10 skipped\n") {
 		t.Errorf("status %d, %q", code, stdout)
 	}
 	code, stdout, _ = nodestorm(t, "verify", scenario, "-n")

@@ -11,7 +11,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"nodestorm/features"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli/output/outputtest"
+	"nodestorm/harness/night/shard"
 	"nodestorm/scenarios"
 )
 
@@ -116,6 +118,33 @@ func TestListForms(t *testing.T) {
 	} {
 		if code, out, stderr := said(t, strings.Split(args, "|")...); code != Usage || out != "" || !strings.Contains(stderr, problem) {
 			t.Errorf("%s: status %d, %q, want %q", args, code, stderr, problem)
+		}
+	}
+}
+
+// The list of a shard has as many replays as verify plays, or skips, of the same.
+func TestListShardIsWhatVerifyPlays(t *testing.T) {
+	t.Setenv(buildstore.EnvCache, t.TempDir())
+	t.Setenv(buildstore.EnvMirror, buildstore.NoRegistry)
+	_, names, _ := said(t, "list", "-o", "name", "taint")
+	for _, of := range []struct{ list, verify []string }{
+		{nil, []string{"--all"}},
+		{[]string{"--tags", "@karpenter"}, []string{"--tags", "@karpenter"}},
+		{[]string{"taint"}, strings.Fields(names)},
+	} {
+		_, listed, stderr := said(t, append([]string{"list", "--shard", "1/2", "--json"}, of.list...)...)
+		var jobs []shard.Job
+		if err := json.Unmarshal([]byte(listed), &jobs); err != nil {
+			t.Fatalf("%v: %v, %s", of.list, err, stderr)
+		}
+		args := append([]string{"verify", "--shard", "1/2", "--dry-run", "--json", "--out", t.TempDir()}, of.verify...)
+		_, planned, stderr := said(t, args...)
+		var plan struct{ Replays, Skipped int }
+		if err := json.Unmarshal([]byte(planned), &plan); err != nil {
+			t.Fatalf("%v: %v, %s", args, err, stderr)
+		}
+		if plan.Replays+plan.Skipped != len(jobs) || len(jobs) == 0 {
+			t.Errorf("%v: %d are listed, and verify has %+v", of.list, len(jobs), plan)
 		}
 	}
 }

@@ -29,9 +29,9 @@ the list shows and in their summaries. A control is a record that no release sho
 story where all goes well, so that a check which always fails is noticed. Lines fit the
 terminal, or 80 columns; -o wide has whole titles.
 
-With --shard i/N the replays of that part of "nodestorm verify --all" are listed, and how
-long each is expected to take; with --invariants what must hold in every run, whatever its
-scenario is about.`,
+With --shard i/N the replays are listed that "nodestorm verify --shard i/N" has of what
+is chosen, of --all without words and tags, and how long each is expected to take; with
+--invariants what must hold in every run, whatever its scenario is about.`,
 		Example: `  nodestorm list
   nodestorm list taint karpenter
   nodestorm list --tags '@karpenter && ~@issue-7515' -o name`,
@@ -46,12 +46,16 @@ scenario is about.`,
 			if err != nil {
 				return err
 			}
-			if split.Asked() {
-				return listShard(cmd.Context(), e, split.Split, c.Records(), asJSON)
-			}
 			entries, err := entriesWith(c, c.Features(), words, tags)
 			if err != nil {
 				return exit.UsageError(err)
+			}
+			if split.Asked() {
+				records, err := recordsOf(e, c, entries, words, tags)
+				if err != nil {
+					return err
+				}
+				return listShard(cmd.Context(), e, split.Split, records, asJSON)
 			}
 			switch {
 			case e.Form == console.AsNames:
@@ -154,6 +158,22 @@ func wideRows(entries []scenarios.Entry) [][]string {
 			entry.Feature, entry.Title})
 	}
 	return rows
+}
+
+// recordsOf are the records that verify plays for what is chosen, in its order.
+func recordsOf(e *console.Console, c *scenarios.Catalogue, entries []scenarios.Entry, words []string, tags string) ([]scenarios.Record, error) {
+	if len(words) == 0 && tags == "" {
+		records, err := replay.Choose(c, c.Features(), nil, "", true)
+		return e.WithoutApart(records), err
+	}
+	if len(words) == 0 {
+		return replay.Choose(c, c.Features(), nil, tags, false)
+	}
+	var ids []string
+	for _, entry := range entries {
+		ids = append(ids, entry.ID)
+	}
+	return replay.Choose(c, c.Features(), ids, "", false)
 }
 
 // listShard prints which replays the shard has.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/replay/supply"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/search/bisect"
@@ -21,9 +22,13 @@ import (
 type plan struct {
 	Builds  []supply.Planned `json:"builds"`
 	Replays int              `json:"replays"`
-	// Seconds is how long the replays took when they were last verified, one after the other; Unknown of them never were.
-	Seconds float64 `json:"seconds"`
-	Unknown int     `json:"unknown"`
+	// Seconds is how long the replays took when they were last verified, one after the other; Unknown of them never were, and
+	// RealTime of them are played in real time, in which none was.
+	Seconds  float64 `json:"seconds"`
+	Unknown  int     `json:"unknown"`
+	RealTime int     `json:"realTime,omitempty"`
+	// Skipped are not among Replays: a build of theirs cannot be had, or they cannot be played here.
+	Skipped int `json:"skipped,omitempty"`
 	// Between is at most how many releases and commits bisect builds and plays between both ends; they are among Replays.
 	Between int `json:"between,omitempty"`
 
@@ -49,39 +54,67 @@ func verifiedSeconds() (map[[2]string]float64, error) {
 	return took, nil
 }
 
-// planOf is a plan of replays, each of them so many times, and of what of the control plane and of other builds is missing.
-func (s *session) planOf(ctx context.Context, of []replayOf, times int, refs ...builds.Ref) (plan, error) {
-	p := plan{Builds: []supply.Planned{}, Replays: times * len(of), cannot: "skipped; nodestorm doctor prints how to get it"}
+// side is the one way to replay of a command that compares none.
+func (s *session) side() []queue.Side {
+	return []queue.Side{{Clock: s.World.Clock, Cluster: s.Cluster}}
+}
+
+// planOf is a plan of replays, each of them so many times in each way, and of what of the control plane and of other builds
+// is missing. Those are skipped of which a build cannot be had.
+func (s *session) planOf(ctx context.Context, of []replayOf, sides []queue.Side, times int, refs ...builds.Ref) (plan, error) {
+	p := plan{Builds: []supply.Planned{}, cannot: "skipped; nodestorm doctor prints how to get it"}
 	took, err := verifiedSeconds()
 	if err != nil {
 		return p, err
-	}
-	for _, r := range of {
-		seconds, known := took[[2]string{r.record.ID, r.ref.String()}]
-		if p.Seconds += float64(times) * seconds; !known {
-			p.Unknown += times
-		}
 	}
 	if s.KubernetesName == "" {
 		refs = append([]builds.Ref{builds.Kubernetes}, refs...)
 	}
 	missing, err := s.Supplier().Planned(ctx, refs...)
 	p.Builds = append(p.Builds, missing...)
+	for _, r := range of {
+		// mutant: a dry run counts what is skipped
+		if slices.ContainsFunc(missing, func(b supply.Planned) bool { return b.How == supply.Cannot && b.Is(r.ref) }) {
+			p.Skipped += times * len(sides)
+			continue
+		}
+		seconds, known := took[[2]string{r.record.ID, r.ref.String()}]
+		for _, side := range sides {
+			p.Replays += times
+			switch {
+			case !side.Clock.Virtual():
+				p.RealTime += times
+			case !known:
+				p.Unknown += times
+			}
+			if side.Clock.Virtual() {
+				p.Seconds += float64(times) * seconds
+			}
+		}
+	}
 	return p, exit.UsageError(err)
 }
 
 // printPlan prints what would be got and played.
-func (s *session) printPlan(ctx context.Context, of []replayOf, times int, asJSON bool) error {
+func (s *session) printPlan(ctx context.Context, of []replayOf, sides []queue.Side, times int, asJSON bool) error {
+	jobs := make([]queue.Job, len(of))
+	for i, r := range of {
+		jobs[i] = s.Job(r.record, builds.Target{Manifest: builds.Manifest{Ref: r.ref}})
+	}
+	jobs, without := s.PlayableOn(ctx, sides, jobs)
+	of = nil
 	var refs []builds.Ref
-	for _, r := range of {
-		if s.Order == "" && !slices.Contains(refs, r.ref) {
-			refs = append(refs, r.ref)
+	for _, j := range jobs {
+		of = append(of, replayOf{j.Record, j.Target.Ref})
+		if s.Order == "" && !slices.Contains(refs, j.Target.Ref) {
+			refs = append(refs, j.Target.Ref)
 		}
 	}
-	p, err := s.planOf(ctx, of, times, refs...)
+	p, err := s.planOf(ctx, of, sides, times, refs...)
 	if err != nil {
 		return err
 	}
+	p.Skipped += times * len(sides) * len(without)
 	return s.showPlan(p, asJSON)
 }
 
@@ -105,7 +138,7 @@ func (b *bisection) printHistory(ctx context.Context, list []bisect.Expected) er
 			of = append(of, replayOf{b.Record, e.Ref})
 		}
 	}
-	p, err := b.planOf(ctx, of, b.Rules.Healthy)
+	p, err := b.planOf(ctx, of, b.side(), b.Rules.Healthy)
 	if err != nil {
 		return err
 	}
@@ -119,7 +152,7 @@ func (b *bisection) printSearch(ctx context.Context, q *bisect.Inquiry) error {
 	if err != nil {
 		return err
 	}
-	p, err := b.planOf(ctx, nil, 0)
+	p, err := b.planOf(ctx, nil, nil, 0)
 	if err != nil {
 		return err
 	}
@@ -178,6 +211,12 @@ func (s *session) writePlan(p plan) error {
 		time.Duration(p.Seconds*float64(time.Second)).Round(time.Second))
 	if p.Unknown > 0 {
 		text += fmt.Sprintf(", not counting %d without a verified run", p.Unknown)
+	}
+	if p.RealTime > 0 {
+		text += fmt.Sprintf(", not counting %d in real time, which take minutes each", p.RealTime)
+	}
+	if p.Skipped > 0 {
+		text += fmt.Sprintf("; %d skipped", p.Skipped)
 	}
 	fmt.Fprintln(s.Stdout, text)
 	return nil

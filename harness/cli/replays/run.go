@@ -106,7 +106,7 @@ func (r *running) run(c *cobra.Command, args []string) error {
 		for _, record := range records {
 			of = append(of, replayOf{record, r.BuildFor(ref, record)})
 		}
-		return r.printPlan(c.Context(), of, 1, r.asJSON)
+		return r.printPlan(c.Context(), of, r.side(), 1, r.asJSON)
 	}
 	jobs, missing, err := r.jobsFor(c.Context(), ref, records)
 	if err != nil {

@@ -112,7 +112,7 @@ func (v *verification) run(c *cobra.Command, ids []string) (err error) {
 		return err
 	}
 	if v.dry {
-		return v.plan(c.Context(), records)
+		return v.plan(c.Context(), records, sides)
 	}
 	if err := v.shard.SaveProgress(nil, false); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (v *verification) run(c *cobra.Command, ids []string) (err error) {
 }
 
 // plan prints what would be got and played.
-func (v *verification) plan(ctx context.Context, records []scenarios.Record) error {
+func (v *verification) plan(ctx context.Context, records []scenarios.Record, sides []queue.Side) error {
 	var of []replayOf
 	for _, r := range records {
 		if v.target != "" {
@@ -168,7 +168,7 @@ func (v *verification) plan(ctx context.Context, records []scenarios.Record) err
 			of = append(of, replayOf{r, v.BuildFor(ref, r)})
 		}
 	}
-	return v.printPlan(ctx, of, v.rounds.Repeat, v.asJSON)
+	return v.printPlan(ctx, of, sides, v.rounds.Repeat, v.asJSON)
 }
 
 // prepare finds the records and the ways in which they are replayed, and what is wrong before
@@ -187,7 +187,7 @@ func (v *verification) prepare(c *cobra.Command, ids []string) (records []scenar
 		return nil, nil, err
 	}
 	if v.all && v.target == "" {
-		records = v.withoutApart(records)
+		records = v.WithoutApart(records)
 	}
 	for _, r := range records {
 		if r.Bare() {

@@ -25,6 +25,9 @@ type Planned struct {
 	Why     string  `json:"why,omitempty"` // it cannot be had, and the way out
 }
 
+// Is reports whether it is the build of a target.
+func (p Planned) Is(ref builds.Ref) bool { return p.Target == ref.String() && p.Cloud == ref.Provider }
+
 // Planned is how those of the targets would be got that are missing. It asks registries, and gets nothing.
 func (s *Supplier) Planned(ctx context.Context, refs ...builds.Ref) (list []Planned, err error) {
 	_, missing, err := s.Look(func(builds.Target) error { return nil }, refs...)

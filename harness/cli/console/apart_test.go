@@ -1,4 +1,4 @@
-package replays
+package console
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"nodestorm/harness/builds/buildstore"
-	"nodestorm/harness/cli/console"
 	"nodestorm/scenarios"
 )
 
@@ -17,11 +16,11 @@ func TestWithoutApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	v := &verification{session: newSession(&console.Console{Stderr: &said, Store: store})}
+	e := &Console{Stderr: &said, Store: store}
 	of := func(id, autoscaler, target string) scenarios.Record {
 		return scenarios.Record{ID: id, Autoscaler: autoscaler, Targets: []scenarios.Target{{Name: target}}}
 	}
-	got := v.withoutApart([]scenarios.Record{
+	got := e.WithoutApart([]scenarios.Record{
 		of("aws-1-a", "karpenter-aws", "karpenter-aws@v1.14.0"), of("karpenter-1-a", "karpenter", "karpenter@v1.7.0"),
 	})
 	if len(got) != 1 || got[0].ID != "karpenter-1-a" {

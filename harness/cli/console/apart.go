@@ -1,4 +1,4 @@
-package replays
+package console
 
 import (
 	"errors"
@@ -11,30 +11,30 @@ import (
 	"nodestorm/scenarios"
 )
 
-// withoutApart leaves those records out whose program is built apart, see program.Facts, unless the store has the builds already.
-func (v *verification) withoutApart(records []scenarios.Record) []scenarios.Record {
+// WithoutApart leaves those records out whose program is built apart, see program.Facts, unless the store has the builds already.
+func (e *Console) WithoutApart(records []scenarios.Record) []scenarios.Record {
 	left := map[string]int{}
 	records = slices.DeleteFunc(slices.Clone(records), func(r scenarios.Record) bool {
 		// mutant: --all builds what is built apart
-		lacks := program.Named(r.Autoscaler).Apart && slices.ContainsFunc(r.Targets, v.lacks)
+		lacks := program.Named(r.Autoscaler).Apart && slices.ContainsFunc(r.Targets, e.lacks)
 		if lacks {
 			left[r.Autoscaler]++
 		}
 		return lacks
 	})
 	for name, n := range left {
-		v.Remark("left out: %s of %s, whose releases take long to build: nodestorm target build %s@VERSION", wording.Counted(n, "record"), name,
+		e.Remark("left out: %s of %s, whose releases take long to build: nodestorm target build %s@VERSION", wording.Counted(n, "record"), name,
 			name)
 	}
 	return records
 }
 
 // lacks reports whether the store does not have a target.
-func (v *verification) lacks(t scenarios.Target) bool {
+func (e *Console) lacks(t scenarios.Target) bool {
 	ref, err := builds.ParseRef(t.Name)
 	if err != nil {
 		return false // what follows reports it
 	}
-	_, err = v.Supplier().Find(ref)
+	_, err = e.Supplier().Find(ref)
 	return errors.As(err, new(*buildstore.NotFoundError))
 }
