@@ -28,7 +28,7 @@ func Find(path string) (Field, error) {
 	parts := strings.Split(strings.ReplaceAll(path, "[]", ""), ".")
 	kind := strings.ToLower(parts[0])
 	if !slices.Contains(Kinds, kind) {
-		return Field{}, fmt.Errorf("unknown kind %q (allowed: %s)%s", parts[0], strings.Join(Kinds, ", "), strict.Meant(kind, Kinds))
+		return Field{}, fmt.Errorf("unknown kind %q (allowed: %s)%s", parts[0], strings.Join(Kinds, ", "), strict.Meant(kind, names()))
 	}
 	f := Field{Path: kind, of: whole().Defs.Named(titled(kind))}
 	for _, name := range parts[1:] {
@@ -39,7 +39,7 @@ func Find(path string) (Field, error) {
 			return Field{}, fmt.Errorf("%s has no fields: it is %s", f.Path, article(f.Type()))
 		case next == nil:
 			all := inner.Properties.Names()
-			return Field{}, fmt.Errorf("%s has no field %q (allowed: %s)%s", f.Path, name, strings.Join(all, ", "), strict.Meant(name, all))
+			return Field{}, fmt.Errorf("%s has no field %q (allowed: %s)%s", f.Path, name, strings.Join(all, ", "), elsewhere(name, all))
 		}
 		f = Field{Path: f.Path + "." + name, Required: slices.Contains(inner.Required, name), of: next}
 	}
@@ -104,21 +104,11 @@ func (f Field) Allowed() []string {
 // Description says what it means.
 func (f Field) Description() string { return f.of.Description }
 
-// forms are how values are written whose type says too little.
-var forms = map[string]string{
-	"duration": "a number with a unit: 90s, 15m, 1h30m",
-	"range":    `constraints such as ">=v1.0.0, <v1.7.0", of which "||" joins several, or none`,
-	"values": "a value, [a list of values], or one of {not: …}, {contains: …}, {lacks: …}, {matches: …}, {above: …}, {below: …}, " +
-		"{exists: …}",
-	"map":    "KEY: VALUE",
-	"amount": `a number with its unit, or drawn: "1 to 5" (each as likely), "mean 2m" (exponential), "median 2m, p95 10m" (log-normal)`,
-}
-
 // Form is how it is written, empty where the type says that.
 func (f Field) Form() string {
-	switch form := forms[strings.TrimSuffix(f.Type(), " of values")]; {
-	case form != "":
-		return form
+	switch form := formNamed(strings.TrimSuffix(f.Type(), " of values")); {
+	case form != nil:
+		return form.how
 	case f.of.Minimum != nil:
 		return fmt.Sprintf("%v or more", *f.of.Minimum)
 	}

@@ -20,7 +20,9 @@ func newExplain(e *console.Console) *cobra.Command {
 		Use:   "explain [KIND[.FIELD…]]",
 		Short: "Explain the fields of records, statements, faults and other files",
 		Long: `Print what a field of a file is for: its type, whether it is required, how it is written,
-the values that are allowed, an example, and the fields below it.
+the values that are allowed, an example, and the fields below it. The name of a field alone
+finds it wherever it is; duration, time, range, quantity, amount and values are forms of
+values.
 
 With --schema the whole is printed as JSON Schema (2020-12), for an editor: a file that
 begins with
@@ -28,6 +30,8 @@ begins with
 is checked and completed in editors with yaml-language-server.`,
 		Example: `  nodestorm explain record
   nodestorm explain record.symptom.sequence
+  nodestorm explain within
+  nodestorm explain duration
   nodestorm explain record --recursive
   nodestorm explain --schema > record.schema.json`,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -38,13 +42,12 @@ is checked and completed in editors with yaml-language-server.`,
 				return listKinds(e)
 			}
 			path := strings.Join(append(args, "record")[:1], "")
+			if !schema {
+				return exit.UsageError(explain.Explain(e.Stdout, path, deep))
+			}
 			f, err := explain.Find(path)
 			if err != nil {
 				return exit.UsageError(err)
-			}
-			if !schema {
-				f.Print(e.Stdout, deep)
-				return nil
 			}
 			if strings.Contains(f.Path, ".") {
 				return exit.UsageError(fmt.Errorf("--schema is of a whole file: want one of %s", strings.Join(explain.Kinds, ", ")))
