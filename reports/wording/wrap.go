@@ -5,22 +5,32 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap fills paragraphs to at most so many columns. Lines that are indented, begin with # or are empty stay as they are,
-// and so does a word that is longer.
+// Wrap fills paragraphs, and items that begin with "- ", to at most so many columns. Other lines that are indented, and those
+// that begin with # or are empty, stay as they are, and so does a word that is longer.
 func Wrap(text string, columns int) string {
 	var lines []string
-	filling := false
+	filling, pad := false, ""
 	for line := range strings.SplitSeq(text, "\n") {
-		if line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "#") {
-			lines, filling = append(lines, line), false
+		inItem := pad != "" && strings.HasPrefix(line, pad)
+		if line == "" || strings.HasPrefix(line, " ") && !inItem || strings.HasPrefix(line, "#") {
+			lines, filling, pad = append(lines, line), false, ""
 			continue
+		}
+		if item := strings.HasPrefix(line, "- "); item || pad != "" && !inItem {
+			filling, pad = false, ""
+			if item {
+				pad = "  "
+			}
 		}
 		for word := range strings.FieldsSeq(line) {
 			last := len(lines) - 1
-			if filling && utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= columns {
-				lines[last] += " " + word
-			} else {
+			switch {
+			case !filling:
 				lines, filling = append(lines, word), true
+			case utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= columns:
+				lines[last] += " " + word
+			default:
+				lines = append(lines, pad+word)
 			}
 		}
 	}

@@ -59,6 +59,9 @@ func TestSearch(t *testing.T) {
 		"pod deleted":    `"KIND/NAME" is deleted`,
 		"scenario waits": "the scenario waits for DURATION",
 		"has sent":       "EVENT no more than N times", // what an argument means
+		"not disrupted":  "NEVER within DURATION",
+		"is not evicted": "no more than N pods are evicted within DURATION",
+		"consolidated":   `"KIND/NAME" is deleted`,
 	} {
 		found := Search([]string{words})
 		if !slices.ContainsFunc(found, func(s Sentence) bool { return strings.Contains(s.Words, want) }) {

@@ -77,6 +77,7 @@ func worldsOfNeeds(d stepdef.Definition) string {
 // related are words for one subject: what the sentences call it, and what else people do.
 var related = [][]string{
 	{"drain", "evict", "taint", "unschedulable", "cordon"},
+	{"disrupt", "delete", "remove", "terminate", "consolidate", "replace", "evict"},
 	{"scale", "replicas", "target size"},
 	{"fault", "fail", "break", "inject"},
 	{"kill", "crash", "restart"},
