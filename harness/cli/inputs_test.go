@@ -46,6 +46,9 @@ var inputs = map[string][]string{
 		"report|RUN:history.ndjson|-o|text", "report|RUN:run.json|-o|text",
 		"report|RUN:history.ndjson|RUN:|--side-by-side",
 	},
+	"nightly manifest": {
+		"nightly manifest|--all|--image|x|--catalogue|FOLDER:a.feature", "nightly manifest|--all|--image|x|--catalogue|FIFO",
+	},
 	"symptom": {
 		"symptom|RUN:run.json|--lines|1,2", "symptom|RUN:history.ndjson|--lines|1,2", "symptom|FIFO|--lines|1,2",
 		"symptom|RUN:|--lines|1,2|--against|FIFO", "symptom|RUN:|--lines|1,2|--catalogue|FOLDER:a.feature",
@@ -133,7 +136,7 @@ var inputs = map[string][]string{
 
 // nothingRead are the commands that read nothing of what people name, and what they read of their own.
 var nothingRead = []string{
-	"version", "nightly manifest", "sentences", "events", "explain", "doctor", "clean", "up fault list", "up fault clear", "cluster image", "cluster create",
+	"version", "sentences", "events", "explain", "doctor", "clean", "up fault list", "up fault clear", "cluster image", "cluster create",
 	"cluster list", "cluster delete", "completion bash", "completion fish", "completion powershell", "completion zsh", "help",
 }
 

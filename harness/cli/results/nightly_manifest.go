@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/night/k8sjob"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
+	"nodestorm/scenarios"
 	"nodestorm/sim/time/clock"
 )
 
@@ -42,6 +43,8 @@ from programs that it is built into. With --plain, for an image of builds withou
 with --clock real there is none: such pods are as restricted as Pod Security has it. What is
 replayed must be in the image: "nodestorm target image --include".
 
+With --catalogue the files of your own scenarios that are chosen are in a ConfigMap.
+
 Runs are in a PersistentVolumeClaim that pods on all nodes can write: one that is there
 (--claim), or one that the manifest makes. With --bucket they are in a bucket of a store
 that speaks S3, an archive a shard, and the whole in one more; --secret has the credentials.
@@ -61,6 +64,7 @@ throttled fires its timers late, and what is too late is inconclusive.`,
 		},
 	}
 	o.addFlags(c)
+	e.CatalogueFlags(c)
 	c.ValidArgsFunction = e.CompleteIDs
 	return c
 }
@@ -92,17 +96,40 @@ func (o *manifestOptions) addFlags(c *cobra.Command) {
 	f.IntVar(&o.repeat, "repeat", 1, "replay each `N` times")
 }
 
+// takeOwn takes the files of the user's own scenarios along, which the image does not have.
+func (o *manifestOptions) takeOwn(e *console.Console, catalogue *scenarios.Catalogue, records []scenarios.Record) error {
+	if e.Own.Checkout != "" {
+		return fmt.Errorf("--catalogue %s is a checkout of nodestorm, which is in the image that is made of it: make image", e.Own.Checkout)
+	}
+	o.spec.Files = k8sjob.Files{}
+	for _, r := range records {
+		if files := catalogue.FilesOf(r.ID); files != nil {
+			if err := o.spec.Files.Add(files); err != nil {
+				return err
+			}
+		}
+	}
+	if e.Own.NoBuiltin {
+		o.spec.Verify = append(o.spec.Verify, "--no-builtin")
+	}
+	return nil
+}
+
 // writeManifest prints the Job that verifies the scenarios.
 func writeManifest(e *console.Console, ids []string, o manifestOptions) error {
 	if o.repeat < 1 {
 		return exit.UsageError(fmt.Errorf("--repeat %d: want 1 or more", o.repeat))
 	}
-	catalogue, err := e.LoadCatalogue()
+	catalogue, err := e.Unchecked()
 	if err != nil {
 		return err
 	}
-	if _, err := replay.Choose(catalogue, catalogue.Features(), ids, o.tags, o.all); err != nil {
+	records, err := replay.Choose(catalogue, catalogue.Features(), ids, o.tags, o.all)
+	if err := e.ToPlay(catalogue, records, err); err != nil {
 		return err
+	}
+	if err := o.takeOwn(e, catalogue, records); err != nil {
+		return exit.UsageError(err)
 	}
 	o.spec.Verify = append(o.spec.Verify, ids...)
 	for _, flag := range []struct {

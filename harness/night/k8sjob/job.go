@@ -37,6 +37,7 @@ type Spec struct {
 	Shards    int    // 1 to shard.Most
 	Parallel  int    // how many shards at a time; 0: all
 	Verify    []string
+	Files     Files // of the user's own scenarios among them
 	Clock     clock.Mode
 	// Plain says that no build in the image has the clock in it, Kubernetes neither: pods then
 	// need no capability.
@@ -110,7 +111,7 @@ func (s Spec) Check() error {
 	if s.Deadline < time.Minute {
 		return fmt.Errorf("--deadline %s: want 1m or more", s.Deadline)
 	}
-	return nil
+	return s.Files.Check()
 }
 
 // mostName leaves room in the names of pods, which are host names, for an index and a word.
@@ -193,7 +194,11 @@ func (s Spec) objects() (all []runtime.Object) {
 	if s.Claim == "" && s.Bucket == "" {
 		all = append(all, s.claim())
 	}
-	return append(append(all, s.rights()...), s.shards(), s.merge())
+	shards := s.shards()
+	if len(s.Files) > 0 {
+		all = append(all, s.addCatalogue(shards))
+	}
+	return append(append(all, s.rights()...), shards, s.merge())
 }
 
 func (s Spec) meta(name string) metav1.ObjectMeta {

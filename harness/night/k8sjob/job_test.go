@@ -2,8 +2,11 @@ package k8sjob
 
 import (
 	"bytes"
+	"errors"
+	"reflect"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -80,6 +83,41 @@ func TestWrite(t *testing.T) {
 	}
 	if added := all["Job/night-merge"].(*batchv1.Job).Spec.Template.Spec.Containers[0].SecurityContext.Capabilities.Add; len(added) > 0 {
 		t.Errorf("who merges has %v", added)
+	}
+}
+
+// Shards have the files of a user's own scenarios, and nothing else has them.
+func TestWriteCatalogue(t *testing.T) {
+	s := night()
+	s.Files = Files{}
+	files := fstest.MapFS{"sub/late.feature": {Data: []byte("Feature: late\n")}, "late.yaml": {Data: []byte("id: late\n")}}
+	if err := errors.Join(s.Files.Add(files), s.Files.Add(files)); err != nil {
+		t.Fatal(err)
+	}
+	_, all := written(t, s)
+	data := all["ConfigMap/night-catalogue"].(*corev1.ConfigMap).Data
+	pod := all["Job/night"].(*batchv1.Job).Spec.Template.Spec
+	there := fstest.MapFS{}
+	for _, mount := range pod.Containers[0].VolumeMounts {
+		if mount.Name == "catalogue" && mount.ReadOnly {
+			there[strings.TrimPrefix(mount.MountPath, "/catalogue/")] = &fstest.MapFile{Data: []byte(data[mount.SubPath])}
+		}
+	}
+	if !reflect.DeepEqual(there, files) {
+		t.Errorf("pods have %v", there)
+	}
+	if args := strings.Join(pod.Containers[0].Args, " "); !strings.HasSuffix(args, " --catalogue /catalogue") {
+		t.Errorf("%s", args)
+	}
+	if volumes := all["Job/night-merge"].(*batchv1.Job).Spec.Template.Spec.Volumes; len(volumes) != 2 {
+		t.Errorf("who merges has %v", volumes)
+	}
+	if err := s.Files.Add(fstest.MapFS{"late.yaml": {}}); err == nil || !strings.Contains(err.Error(), "are called late.yaml") {
+		t.Errorf("two files of one name: %v", err)
+	}
+	s.Files["large"] = make([]byte, mostFiles)
+	if err := s.Check(); err == nil || !strings.Contains(err.Error(), "a ConfigMap has 1000 at most") {
+		t.Errorf("%v", err)
 	}
 }
 
