@@ -45,6 +45,9 @@ func TestSite(t *testing.T) {
 	if !strings.Contains(read("index.html"), "failures/"+scenario+".html") || !strings.Contains(read("nights.html"), "karpenter@v1.6.4") {
 		t.Error("the index or the page of nights lacks the failure")
 	}
+	if nights := read("nights.html"); !strings.Contains(nights, `href="./failures/`+scenario+`.html"`) || !strings.Contains(nights, `href="./index.html"`) {
+		t.Error("the page of nights leads nowhere")
+	}
 	for _, part := range []string{"A Node that is not ready yet launches a second one", "v1.14.1", "Scenario:", "nodestorm verify " + scenario} {
 		if !strings.Contains(read("failures/"+scenario+".html"), part) {
 			t.Errorf("the page of the failure does not say %q", part)

@@ -271,3 +271,15 @@ func TestTrackRecordIsNotStale(t *testing.T) {
 		}
 	}
 }
+
+// A run that says nothing has a mark of its own, which is neither that of one as expected nor of another.
+func TestMarkOfInconclusive(t *testing.T) {
+	m := matrix.New(day, nil, []matrix.Cell{{Scenario: "a", Target: "k@v1", Expected: "healthy", Verdict: "inconclusive", Outcome: "inconclusive", Started: day}})
+	var html bytes.Buffer
+	if err := m.Write(&html, "html"); err != nil {
+		t.Fatal(err)
+	}
+	if text := html.String(); !strings.Contains(text, `<span class="held">! inconclusive</span>`) || strings.Contains(text, "✗") {
+		t.Errorf("an inconclusive run: %s", text)
+	}
+}

@@ -100,6 +100,10 @@ type Report struct {
 	Nights []NightSum     `json:"nights"`
 	Rows   []Row          `json:"rows"`
 	Counts map[string]int `json:"counts"`
+	// Pages are the pages of scenarios by their IDs, relative to the report, and Index is the page that lists them; of a report
+	// that is no part of a site there are none.
+	Pages map[string]string `json:"-"`
+	Index string            `json:"-"`
 	// Missing says why nights before it are not there, if they may be somewhere.
 	Missing string `json:"missing,omitempty"`
 }

@@ -220,3 +220,43 @@ func TestWrite(t *testing.T) {
 		t.Error("there is a format pdf")
 	}
 }
+
+// What is inconclusive is not as expected, whether it was run before or not.
+func TestNewAndInconclusive(t *testing.T) {
+	report := nightly.Compare(nights(map[string]string{"a": "g?", "b": ".?", "c": ".g"}, nil))
+	for _, row := range report.Rows {
+		if says := row.Says(); strings.Contains(says, "as expected") != (row.Scenario == "c") {
+			t.Errorf("%s: %s", row.Scenario, says)
+		}
+	}
+}
+
+// The page has the dates of nights, and links to the pages of a site that it is a part of.
+func TestPageOfASite(t *testing.T) {
+	report := nightly.Compare(nights(map[string]string{"a": "gggb", "b": "gggg"}, nil))
+	report.Index, report.Pages = "index.html", map[string]string{"a": "failures/a.html"}
+	var page bytes.Buffer
+	if err := report.HTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := reporttest.HTML(page.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"index.html", "failures/a.html"} {
+		if !slices.ContainsFunc(seen.Links, func(link string) bool { return strings.HasSuffix(link, want) }) {
+			t.Errorf("no link to %s: %v", want, seen.Links)
+		}
+	}
+	for _, want := range []string{">10-21</text>", ">10-23</text>", "2026-10-20 to 2026-10-23"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+	if strings.Contains(page.String(), ">10-22</text>") {
+		t.Error("dates overlap")
+	}
+	if text := report.Markdown(); !strings.HasPrefix(text, "**Night 2026-10-23**") {
+		t.Errorf("%.60q", text)
+	}
+}

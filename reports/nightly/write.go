@@ -84,7 +84,10 @@ func (r Row) Says() string {
 	case NewlyHealthy:
 		return verdict + " as expected again"
 	case New:
-		return verdict + " as expected, run for the first time"
+		if r.Points[len(r.Points)-1].Outcome == Good {
+			return verdict + " as expected, run for the first time"
+		}
+		return verdict + expected + ", run for the first time" + because
 	}
 	return verdict + expected
 }
@@ -114,6 +117,15 @@ func share(k, n int) float64 {
 	}
 	return float64(k) / float64(n)
 }
+
+// linked is a row with the page of its scenario.
+type linked struct {
+	Row
+	Page string
+}
+
+// At is a row with the page of its scenario, if there is one.
+func (r *Report) At(row Row) any { return linked{row, r.Pages[row.Scenario]} }
 
 // Section is a part of the page and of the text for a chat.
 type Section struct {
@@ -177,8 +189,8 @@ var (
 	style string
 
 	parsed = document.Page("nightly", page, style, "", template.FuncMap{
-		"clean": wording.Clean, "strip": strip, "spark": spark, "trend": trend, "link": link,
-		"wide": func(row Row) int { return len(row.Points) * pitch },
+		"clean": wording.Clean, "strip": func(r linked) []mark { return strip(r.Row) }, "spark": func(r linked) *curve { return spark(r.Row) }, "trend": trend, "link": link,
+		"wide": func(row linked) int { return len(row.Points) * pitch }, "dates": dates,
 	})
 )
 
@@ -205,6 +217,15 @@ var looks = map[Outcome]struct {
 	class  string
 	height int
 }{Good: {"good", 6}, Bad: {"wrong", 16}, Mixed: {"mixed", 12}, Unsure: {"waiting", 9}, Skipped: {"none", 2}}
+
+// dates are the first and the last night of a strip.
+func dates(r *Report) string {
+	first, last := r.Nights[0].Name, r.Nights[len(r.Nights)-1].Name
+	if first == last {
+		return wording.Clean(last)
+	}
+	return wording.Clean(first + " to " + last)
+}
 
 func strip(row Row) (marks []mark) {
 	for n, point := range row.Points {
@@ -257,9 +278,22 @@ func spark(row Row) *curve {
 type bars struct {
 	Width, Height int
 	Marks         []mark
+	Dates         []date
 	First, Last   string
 	Most          int
 }
+
+// date is that of a night below its column: month and day.
+type date struct {
+	X    int // of its middle
+	Text string
+}
+
+// Wide is how wide it is with them, of which the first and the last stand out.
+func (b bars) Wide() int { return b.Width + 16 }
+
+// Below is how high the drawing is with the dates.
+func (b bars) Below() int { return b.Height + 16 }
 
 func trend(nights []NightSum) bars {
 	const wide, high = 22, 90
@@ -271,6 +305,9 @@ func trend(nights []NightSum) bars {
 		return b
 	}
 	for i, n := range nights {
+		if (len(nights)-1-i)%2 == 0 && !n.At.IsZero() { // those of all would overlap
+			b.Dates = append(b.Dates, date{i*wide + (wide-4)/2, n.At.UTC().Format("01-02")})
+		}
 		y := high
 		for _, part := range []struct {
 			class, what string

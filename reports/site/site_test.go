@@ -72,6 +72,12 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"index.html", "failures/karpenter-1-open.html"} {
+		const legend = "Each box is a release, the oldest first."
+		if text := pages[name].Text; !strings.Contains(text, legend) || name == "index.html" && strings.Index(text, legend) > strings.Index(text, "karpenter-1-open") {
+			t.Errorf("%s does not say before them what the boxes are: %s", name, text)
+		}
+	}
 	one := pages["failures/karpenter-1-open.html"]
 	for _, part := range []string{"First.\n<script>", "Feature: x\n  <script>", `\x1b[31m`, "nodestorm verify karpenter-1-open"} {
 		if !strings.Contains(one.Text, part) {

@@ -13,8 +13,8 @@ var (
 	escaper = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">",
 		"&gt;", "&", "&amp;", "|", "\\|", "~", "\\~", "!", "\\!",
 		"#", "\\#"+zero, "@", "@"+zero, "://", ":"+zero+"//", "www.", "www"+zero+".", "GH-", "GH"+zero+"-")
-	// begins is what begins a list or a rule.
-	begins = regexp.MustCompile(`^(\d*)([-+=.)])`)
+	// begins is what begins a list or a rule: a number does with a point and a space, and not with a hyphen, as a date has.
+	begins = regexp.MustCompile(`^(?:(\d+)([.)](?:\s|$))|([-+=.)]))`)
 	// plain is a name that is the same as code.
 	plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9@._/+-]*$`)
 )
@@ -23,7 +23,7 @@ var (
 // is markup, HTML, a link, a mention of a user or a reference to an issue. It is
 // for a paragraph, an item or a cell of a table.
 func Markdown(text string) string {
-	return begins.ReplaceAllString(escaper.Replace(strings.TrimSpace(Clean(text))), `$1\$2`)
+	return begins.ReplaceAllString(escaper.Replace(strings.TrimSpace(Clean(text))), `$1\$2$3`)
 }
 
 // MarkdownName is the name of a target or of a scenario, as code: GitHub takes

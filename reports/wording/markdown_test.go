@@ -14,6 +14,14 @@ func TestMarkdownIsNoLink(t *testing.T) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
+	for text, want := range map[string]string{
+		"2026-11-27": "2026-11-27", "1.30.2": "1.30.2", "1. item": "1\\. item", "12) item": "12\\) item", "- item": "\\- item",
+		"---": "\\---", "1.": "1\\.",
+	} {
+		if got := wording.Markdown(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
 	for text, want := range map[string]string{"karpenter@v1.6.4": "`karpenter@v1.6.4`", "a`b": "a\\`b", "": ""} {
 		if got := wording.MarkdownName(text); got != want {
 			t.Errorf("the name %q became %q, want %q", text, got, want)

@@ -14,6 +14,7 @@ import (
 	"nodestorm/harness/night/store"
 	"nodestorm/harness/run/exit"
 	"nodestorm/reports/wording"
+	"nodestorm/scenarios"
 )
 
 // siteOptions are where the site goes, and what it takes along.
@@ -62,7 +63,7 @@ func writeSite(e *console.Console, ctx context.Context, args []string, o siteOpt
 	if err != nil {
 		return err
 	}
-	page, err := nightsPage(e, ctx, o)
+	page, err := nightsPage(e, ctx, catalogue, o)
 	if err != nil {
 		return exit.UsageError(fmt.Errorf("--nights: %w", err))
 	}
@@ -102,7 +103,7 @@ func emptyFolder(dir string) error {
 }
 
 // nightsPage is the page of the newest night against those before it; nil where none is asked for.
-func nightsPage(e *console.Console, ctx context.Context, o siteOptions) (func(io.Writer) error, error) {
+func nightsPage(e *console.Console, ctx context.Context, catalogue *scenarios.Catalogue, o siteOptions) (func(io.Writer) error, error) {
 	if o.nights == "" {
 		return nil, nil
 	}
@@ -113,6 +114,10 @@ func nightsPage(e *console.Console, ctx context.Context, o siteOptions) (func(io
 	report, err := nights.Newest(ctx, place, o.last, e.Say)
 	if err != nil {
 		return nil, err
+	}
+	report.Index, report.Pages = "index.html", map[string]string{}
+	for _, r := range catalogue.Records() {
+		report.Pages[r.ID] = "failures/" + r.ID + ".html"
 	}
 	return report.HTML, nil
 }
