@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"nodestorm/harness/builds"
@@ -209,11 +210,15 @@ func (s *session) writePlan(p plan) error {
 	}
 	text := fmt.Sprintf("%s: about %s one after the other", wording.Counted(p.Replays, "replay"),
 		time.Duration(p.Seconds*float64(time.Second)).Round(time.Second))
+	var without []string
 	if p.Unknown > 0 {
-		text += fmt.Sprintf(", not counting %d without a verified run", p.Unknown)
+		without = append(without, fmt.Sprintf("%d without a verified run", p.Unknown))
 	}
 	if p.RealTime > 0 {
-		text += fmt.Sprintf(", not counting %d in real time, which take minutes each", p.RealTime)
+		without = append(without, fmt.Sprintf("%d in real time, which take minutes each", p.RealTime))
+	}
+	if len(without) > 0 {
+		text += ", not counting " + strings.Join(without, " and ")
 	}
 	if p.Skipped > 0 {
 		text += fmt.Sprintf("; %d skipped", p.Skipped)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -109,8 +110,8 @@ func (q *Queue) undistorted(say func(string)) play {
 	}
 	return func(ctx context.Context, r replay.Request) (replay.Result, error) {
 		return replay.Undistorted(ctx, r, func(discarded replay.Result) {
-			say(fmt.Sprintf("%s on %s does not count, and runs again: %s; discarded: %s",
-				r.Record.ID, r.Target.Ref, discarded.Clock.Distorted(), discarded.Dir))
+			say(fmt.Sprintf("%s on %s does not count, and runs again: %s; this one is kept in %s",
+				r.Record.ID, r.Target.Ref, discarded.Clock.Distorted(), filepath.Base(discarded.Dir)))
 		})
 	}
 }
