@@ -43,7 +43,9 @@ build: carried ## Build the nodestorm command into bin/
 # Not bin/nodestorm: without cgo nearly every package is compiled anew.
 .PHONY: image
 image: carried ## Make nodestorm's own container image, bin/image.tar: make image WITH="kubernetes@v1.36.3 karpenter@v1.7.0"
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X nodestorm/harness/replay.built=$(BUILT)" -o bin/static/nodestorm ./harness/cmd/nodestorm
+	@echo "building bin/static/nodestorm: minutes the first time" >&2
+	@{ CGO_ENABLED=0 $(GO) build -v -trimpath -ldflags "-s -w -X nodestorm/harness/replay.built=$(BUILT)" -o bin/static/nodestorm ./harness/cmd/nodestorm 2>&1; \
+	  echo "status $$?"; } | awk '/^status [0-9]+$$/ {exit $$2} /^[a-zA-Z0-9.\/_-]+$$/ {if (++n % 100 == 0) print n " packages are compiled"; next} {print}' >&2
 	@bin/static/nodestorm target image --out-file bin/image.tar $(addprefix --include ,$(WITH))
 
 .PHONY: setup

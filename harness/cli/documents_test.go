@@ -52,6 +52,7 @@ func TestCommandsInDocuments(t *testing.T) {
 		"```console\n$ bin/nodestorm verfy x\nnodestorm said\n```":    `unknown command "nodestorm verfy"`,
 		"```sh\nnodestorm run x \\\n  --target a@b --again  # c\n```": "unknown flag: --again",
 		"Use `nodestorm bundle RUN --zip`, or not.":                   "unknown flag: --zip",
+		"Use (`nodestorm\nverfy x`), or not.":                         `unknown command "nodestorm verfy"`,
 		"Use `nodestorm COMMAND --zip`; `nodestorm:\nnodestorm x`.":   "",
 	} {
 		var problems []string
@@ -70,13 +71,16 @@ var (
 	fence = regexp.MustCompile("^\\s*```(\\w*)")
 	// call is nodestorm with what follows, up to what a shell ends it with. No command begins with a capital or a dash.
 	call = regexp.MustCompile(`(?:^|[\s;&|(])(?:bin/)?nodestorm ([a-z][^;&|><]*)`)
-	span = regexp.MustCompile("`(?:bin/)?(nodestorm [^`\\n]*)`")
+	// broken is a span of code that goes on in the next line.
+	broken = regexp.MustCompile("`(?:bin/)?nodestorm[^`\\n]*\n[^`\\n]*`")
+	span   = regexp.MustCompile("`(?:bin/)?(nodestorm [^`\\n]*)`")
 )
 
 // calls are the arguments of nodestorm in a page of Markdown: in blocks of sh, behind the prompts of blocks of console,
 // and in code of a line of text.
 func calls(page string) (all []string) {
 	block, in := "", false
+	page = broken.ReplaceAllStringFunc(page, func(span string) string { return strings.Replace(span, "\n", " ", 1) })
 	for line := range strings.Lines(strings.ReplaceAll(page, "\\\n", " ")) {
 		if m := fence.FindStringSubmatch(line); m != nil {
 			in = !in

@@ -57,6 +57,6 @@ Look through the archive before you publish it: no list of secrets is complete.`
 	e.CatalogueFlags(c)
 	c.Flags().StringVar(&to, "out-file", "", "`FILE` to write; default nodestorm-SCENARIO-TARGET.tar.gz")
 	e.RenamedFlag(c, "out", "out-file")
-	c.Flags().Float64Var(&hourly, "price", 0, "`EUROS` an hour for machines whose price is not known")
+	c.Flags().Float64Var(&hourly, "price", 0, "price in `EUR` an hour, such as 0.05, of machines whose cloud has none")
 	return c
 }
