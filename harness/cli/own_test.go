@@ -496,6 +496,46 @@ func TestNew(t *testing.T) {
 	}
 }
 
+// A control case is a pair that lint finds nothing in, and that expects no build to show the failure.
+func TestNewControl(t *testing.T) {
+	newBench(t)
+	dir := t.TempDir()
+	if code, _, stderr := nodestorm(t, "new", "stays-undisturbed", "--control", "--dir", dir); code != cli.AsExpected {
+		t.Fatal(stderr)
+	}
+	if code, stdout, stderr := nodestorm(t, "lint", dir); code != cli.AsExpected || stdout != "nothing is wrong with 1 scenario, 1 with a record\n" {
+		t.Errorf("status %d, %q, %q", code, stdout, stderr)
+	}
+	r := replay.ReadFolder(dir).Scenarios[0].Record
+	if !r.Control() || r.Expected("karpenter@v1.6.4") != scenarios.Healthy {
+		t.Errorf("a control: %t, expected %q", r.Control(), r.Expected("karpenter@v1.6.4"))
+	}
+	if code, _, stderr := nodestorm(t, "new", "another-rule", "--control", "--system", "hetzner", "--dir", dir); code != cli.Usage || !strings.Contains(stderr, "--control is about karpenter") {
+		t.Errorf("status %d, %q", code, stderr)
+	}
+}
+
+// A night of a user's own scenarios takes their files along.
+func TestManifestOfACatalogue(t *testing.T) {
+	newBench(t)
+	dir := t.TempDir()
+	if code, _, stderr := nodestorm(t, "new", "stays-undisturbed", "--control", "--dir", dir); code != cli.AsExpected {
+		t.Fatal(stderr)
+	}
+	code, stdout, stderr := nodestorm(t, "nightly", "manifest", "stays-undisturbed", "--catalogue", dir, "--image", "x/y:v1")
+	if code != cli.AsExpected || stderr != "" {
+		t.Fatalf("status %d, %s", code, stderr)
+	}
+	for _, want := range []string{"kind: ConfigMap", "mountPath: /catalogue/stays-undisturbed.feature", "mountPath: /catalogue/stays-undisturbed.yaml", "karpenter.sh/do-not-disrupt", "- --catalogue\n"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("%q is not in the manifest:\n%s", want, stdout)
+		}
+	}
+	if _, stdout, _ := nodestorm(t, "nightly", "manifest", "--tags", "@karpenter", "--image", "x/y:v1"); strings.Contains(stdout, "ConfigMap") {
+		t.Error("a night of the built-in catalogue has files")
+	}
+}
+
 // said is what the steps of a scenario say.
 func said(s scenarios.Scenario) (all []string) {
 	for _, step := range s.Steps {
@@ -512,7 +552,7 @@ func TestBinaryAlone(t *testing.T) {
 	}
 	buildstest.Get(t, builds.Kubernetes)
 	buildstest.Get(t, builds.Ref{Name: "karpenter", Version: "v1.6.4"})
-	ctx, cancel := context.WithTimeout(t.Context(), 110*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 180*time.Second)
 	defer cancel()
 	dir := t.TempDir()
 	nodestorm := func(status int, want string, args ...string) {
@@ -547,6 +587,16 @@ func TestBinaryAlone(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "reports/out/index.html")); err != nil {
 		t.Error(err)
 	}
+	// A control case is healthy; without the annotation that it is about, it is broken.
+	nodestorm(0, "rules/pod-stays.yaml", "new", "pod-stays", "--control", "--dir", "rules")
+	nodestorm(0, "1 replay: 1 as expected", "verify", "pod-stays", "--catalogue", "rules")
+	rule := filepath.Join(dir, "rules", "pod-stays.feature")
+	text, err := os.ReadFile(rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, rule, strings.Replace(string(text), `, annotations: {karpenter.sh/do-not-disrupt: "true"}`, "", 1), 0o600)
+	nodestorm(1, "1 regression", "verify", "pod-stays", "--catalogue", "rules")
 	// The same feature without its record.
 	if err := os.Remove(filepath.Join(dir, "failures", "late-node.yaml")); err != nil {
 		t.Fatal(err)

@@ -72,6 +72,9 @@ func TestTwoWorlds(t *testing.T) {
 		if len(rows) != 2 || rows[i].Target != "karpenter@"+versions[i] || rows[i].Verdict != want {
 			t.Fatalf("rows %+v: %s", rows, said.String())
 		}
+		if folder := filepath.Join(out, scenario, rows[i].Target); rows[i].Run != folder {
+			t.Errorf("the run that counts is in %s, want %s", rows[i].Run, folder)
+		}
 	}
 	want := fmt.Sprintf("%s on karpenter@%s does not count beside others, and is played again alone: the process that played it has ended: signal: killed", scenario, last)
 	if !strings.Contains(said.String(), want) {

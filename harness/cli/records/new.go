@@ -26,7 +26,10 @@ import (
 const schemaFile = "record.schema.json"
 
 // newOptions are what a pair is made of, and where it is written.
-type newOptions struct{ dir, system, from string }
+type newOptions struct {
+	dir, system, from string
+	control           bool
+}
 
 var _ = Commands.Add(console.Write, newFailure)
 
@@ -40,6 +43,9 @@ fails, and each runs as it is on a build that shows it:
 
 ` + systemTable() + `
 
+With --control they are a control case: a rule of Karpenter's that must hold, so that the run
+is expected to be healthy on the one build that it names.
+
 With --from FILE they are a draft out of the text of an issue, as people paste it: its
 versions, flags, logs, YAML and tables of kubectl get. What the text does not say is marked.
 FILE is Markdown; - is standard input. No link is followed.
@@ -50,6 +56,7 @@ complete the record. The commands that come next are printed.
 A file that is there already is left alone.`,
 		Example: `  nodestorm new karpenter-late-node --dir failures
   nodestorm new server-goes-off --system hetzner --dir failures
+  nodestorm new stays-undisturbed --control --dir failures
   nodestorm new pool-never-scales --from issue.md --dir failures`,
 		Args: console.Exactly(1),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(e, c, args[0]) },
@@ -57,6 +64,8 @@ A file that is there already is left alone.`,
 	c.Flags().StringVar(&o.dir, "dir", ".", "`FOLDER` to write into")
 	c.Flags().StringVar(&o.system, "system", systems[0].name, "`SYSTEM` that fails: "+strings.Join(systemNames(), ", "))
 	c.Flags().StringVar(&o.from, "from", "", "`FILE` with the text of an issue, to make a draft of")
+	c.Flags().BoolVar(&o.control, "control", false, "a rule that must hold on one build, in place of a failure")
+	console.MutuallyExclusive(c, "control", "from")
 	_ = c.MarkFlagDirname("dir")
 	_ = c.MarkFlagFilename("from", "md", "txt")
 	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(systemNames(), cobra.ShellCompDirectiveNoFileComp))
@@ -79,11 +88,18 @@ func (o newOptions) run(e *console.Console, c *cobra.Command, id string) error {
 		}
 		return o.draft(e, c.Context(), id, about)
 	}
-	feature, record, err := systems[at].files(id)
+	of := systems[at]
+	if o.control {
+		if of.name != control.of {
+			return exit.UsageError(fmt.Errorf("--control is about %s: leave out --system %s, and change the steps", control.of, of.name))
+		}
+		of = control.skeleton
+	}
+	feature, record, err := of.files(id)
 	if err != nil {
 		return err
 	}
-	return o.write(e, id, feature, record, systems[at].target)
+	return o.write(e, id, feature, record, of.target)
 }
 
 // draft writes the pair that the text of an issue makes. about is the program that fails, if that is given.

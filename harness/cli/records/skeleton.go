@@ -30,6 +30,12 @@ var systems = []skeleton{
 	{"kubespray", "an installation by Kubespray", "kubespray@v2.24.0"},
 }
 
+// control is the pair of a control case, which is healthy on its target, and the system that it is about.
+var control = struct {
+	skeleton
+	of string
+}{skeleton{"control", "a rule that must hold", "karpenter@v1.6.4"}, "karpenter"}
+
 func systemNames() (names []string) {
 	for _, s := range systems {
 		names = append(names, s.name)
