@@ -62,7 +62,10 @@ func explained(r story.Run) string {
 	if r.Verdict == "" {
 		return "no verdict: the run did not come to its end"
 	}
-	text := fmt.Sprintf("%s, %s", r.Verdict, r.Outcome)
+	text := r.Verdict
+	if r.Outcome != r.Verdict {
+		text += ", " + r.Outcome
+	}
 	if r.Expected != "" && r.Outcome != "expected" {
 		text += " (the catalogue expects " + r.Expected + ")"
 	}

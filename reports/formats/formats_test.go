@@ -138,3 +138,15 @@ func TestUnknownFormat(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// An inconclusive run is said to be so once.
+func TestInconclusiveOnce(t *testing.T) {
+	var out bytes.Buffer
+	s := story.NewBuilder(story.Run{ID: "a", Target: "k@v1", Verdict: "inconclusive", Expected: "healthy", Outcome: "inconclusive", Reason: "late"}).Story()
+	if err := formats.Write(&out, "md", []*story.Story{s}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Contains(text, "inconclusive, inconclusive") || !strings.Contains(text, "inconclusive (the catalogue expects healthy): late") {
+		t.Errorf("%s", text)
+	}
+}
