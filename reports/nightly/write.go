@@ -189,7 +189,8 @@ var (
 	style string
 
 	parsed = document.Page("nightly", page, style, "", template.FuncMap{
-		"clean": wording.Clean, "strip": func(r linked) []mark { return strip(r.Row) }, "spark": func(r linked) *curve { return spark(r.Row) }, "trend": trend, "link": link,
+		"clean": wording.Clean, "trend": trend, "link": link,
+		"strip": func(r linked) []mark { return strip(r.Row) }, "spark": func(r linked) *curve { return spark(r.Row) },
 		"wide": func(row linked) int { return len(row.Points) * pitch }, "dates": dates,
 	})
 )

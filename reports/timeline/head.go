@@ -28,7 +28,9 @@ func Head(w io.Writer, r story.Run) error {
 		verdict += ", " + wording.Clean(r.Outcome)
 	}
 	out := tabwriter.NewWriter(w, 0, 0, 1, ' ', 0)
-	for _, line := range [][2]string{{"discarded", r.Discarded}, {"expected", cmp.Or(r.Expected, "-")}, {"verdict", verdict}, {"reason", r.Reason}} {
+	for _, line := range [][2]string{
+		{"discarded", r.Discarded}, {"expected", cmp.Or(r.Expected, "-")}, {"verdict", verdict}, {"reason", r.Reason},
+	} {
 		if line[1] != "" {
 			fmt.Fprintf(out, "  %s:\t%s\n", line[0], wording.Clean(line[1]))
 		}

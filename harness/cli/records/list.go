@@ -51,11 +51,7 @@ is chosen, of --all without words and tags, and how long each is expected to tak
 				return exit.UsageError(err)
 			}
 			if split.Asked() {
-				records, err := recordsOf(e, c, entries, words, tags)
-				if err != nil {
-					return err
-				}
-				return listShard(cmd.Context(), e, split.Split, records, asJSON)
+				return listShard(cmd.Context(), e, split.Split, c, choice{entries, words, tags}, asJSON)
 			}
 			switch {
 			case e.Form == console.AsNames:
@@ -160,24 +156,37 @@ func wideRows(entries []scenarios.Entry) [][]string {
 	return rows
 }
 
-// recordsOf are the records that verify plays for what is chosen, in its order.
-func recordsOf(e *console.Console, c *scenarios.Catalogue, entries []scenarios.Entry, words []string, tags string) ([]scenarios.Record, error) {
-	if len(words) == 0 && tags == "" {
+// choice is what is listed, and by which words and tags it was chosen.
+type choice struct {
+	entries []scenarios.Entry
+	words   []string
+	tags    string
+}
+
+// records are those that verify plays for what is chosen, in its order.
+func (o choice) records(e *console.Console, c *scenarios.Catalogue) ([]scenarios.Record, error) {
+	if len(o.words) == 0 && o.tags == "" {
 		records, err := replay.Choose(c, c.Features(), nil, "", true)
 		return e.WithoutApart(records), err
 	}
-	if len(words) == 0 {
-		return replay.Choose(c, c.Features(), nil, tags, false)
+	if len(o.words) == 0 {
+		return replay.Choose(c, c.Features(), nil, o.tags, false)
 	}
 	var ids []string
-	for _, entry := range entries {
+	for _, entry := range o.entries {
 		ids = append(ids, entry.ID)
 	}
 	return replay.Choose(c, c.Features(), ids, "", false)
 }
 
 // listShard prints which replays the shard has.
-func listShard(ctx context.Context, e *console.Console, split shard.Split, records []scenarios.Record, asJSON bool) error {
+func listShard(
+	ctx context.Context, e *console.Console, split shard.Split, c *scenarios.Catalogue, chosen choice, asJSON bool,
+) error {
+	records, err := chosen.records(e, c)
+	if err != nil {
+		return err
+	}
 	part, jobs, err := split.Plan(ctx, records, console.Scratch)
 	if err != nil {
 		return exit.UsageError(err)
