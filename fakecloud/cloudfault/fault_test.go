@@ -57,23 +57,6 @@ faults:
 	}
 }
 
-// Each effect can be written, by its own name.
-func TestParseEffects(t *testing.T) {
-	fields := map[string]string{"refuse": "{status: 502}", "actionTakes": "{time: 1s}", "unavailable": "{type: cx22}",
-		"retired": "{type: cx22}", "delay": "{by: 1s}", "alterReply": "{omit: [a]}", "refuseReply": "{code: x}", "halfDeleted": "{leaves: rest}",
-		"maintained": "{kind: a}"}
-	for _, e := range cloudfault.Faults.Kinds() {
-		value := fields[e.Key]
-		if value == "" {
-			value = "{}"
-		}
-		faults, err := fault.Parse([]byte("faults: [{name: a, "+e.Key+": "+value+"}]"), cloudfault.Faults)
-		if err != nil || len(faults) != 1 || cloudfault.Faults.Called(faults[0].Effect) != e.Key {
-			t.Errorf("%s: got %+v, %v", e.Key, faults, err)
-		}
-	}
-}
-
 // What a cloud cannot show is refused.
 func TestNotShown(t *testing.T) {
 	for _, text := range []string{"impaired: {}", "maintained: {kind: a}"} {

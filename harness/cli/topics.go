@@ -8,6 +8,7 @@ import (
 
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/features"
+	"nodestorm/harness/sentences/breaks"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 )
@@ -45,20 +46,39 @@ func helpTopics() (list []*cobra.Command) {
 	for _, t := range topics {
 		var long strings.Builder
 		fmt.Fprintf(&long, "%s.\n\n%s\n", strings.TrimPrefix(t.short, "Format: "), t.use)
-		if t.faults != nil {
-			long.WriteString(effectsOf(t.faults))
-		}
+		var examples strings.Builder
 		for _, name := range t.examples {
 			text, err := features.Example(name)
 			if err != nil {
 				panic(err) // it is part of the program
 			}
-			fmt.Fprintf(&long, "\n# --- %s\n%s", name, text)
+			fmt.Fprintf(&examples, "\n# --- %s\n%s", name, text)
 		}
+		if t.faults != nil {
+			long.WriteString(effectsOf(t.faults))
+			examples.WriteString(further(t.faults, examples.String()))
+		}
+		long.WriteString(examples.String())
 		list = append(list, &cobra.Command{Use: t.name, Short: t.short, Long: strings.TrimRight(long.String(), "\n"),
 			Hidden: t.name == "accounts"}) // nodestorm cloud aws --help names it, and no other command needs it
 	}
 	return list
+}
+
+// further are examples of effects that no file has one of, as their sentences say them.
+func further(l *fault.List, files string) string {
+	var text strings.Builder
+	for _, k := range l.Kinds() {
+		if strings.Contains(files, k.Key+": {") {
+			continue
+		}
+		example, err := breaks.ExampleOf(l, k.Key)
+		if err != nil {
+			panic(err) // each has a sentence, and its example is checked
+		}
+		fmt.Fprintf(&text, "\n# --- %s\n%s", k.Key, example)
+	}
+	return text.String()
 }
 
 // effectsOf are the effects that faults of a list can have, and how sentences say them.

@@ -64,6 +64,12 @@ func TestTopicsAreComplete(t *testing.T) {
 		}
 		_, text, _ := said(t, "help", topic.name)
 		for _, k := range topic.faults.Kinds() {
+			if _, one, is := strings.Cut(text, "\n# --- "+k.Key+"\n"); is { // made of its sentence
+				one, _, _ = strings.Cut(one, "\n# --- ")
+				if faults, err := fault.Parse([]byte(one), topic.faults); err == nil && len(faults) == 1 {
+					shown[reflect.TypeOf(faults[0].Effect)] = true
+				}
+			}
 			if !shown[reflect.TypeOf(k.Effect)] {
 				t.Errorf("no example of help %s has the effect %s", topic.name, k.Key)
 			}

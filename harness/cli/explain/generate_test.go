@@ -27,6 +27,7 @@ import (
 	"nodestorm/harness/program/installer"
 	"nodestorm/harness/search/schedule"
 	"nodestorm/harness/search/workload"
+	"nodestorm/harness/sentences/breaks"
 	"nodestorm/scenarios"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
@@ -446,6 +447,11 @@ func (g *generator) takeExamples(s *Schema) {
 			g.take(s, s.Defs.Named(name), node.Content[0], taken)
 		}
 	}
+	for of, counts := range g.said(s) {
+		if taken[of] == nil {
+			taken[of] = counts
+		}
+	}
 	for of, counts := range taken {
 		best := slices.MinFunc(slices.Collect(maps.Keys(counts)), func(a, b string) int {
 			return cmp.Or(counts[b]-counts[a], len(a)-len(b), strings.Compare(a, b))
@@ -455,16 +461,36 @@ func (g *generator) takeExamples(s *Schema) {
 	g.complete(s, "")
 }
 
+// said are the values that the examples of sentences about faults stand for: no new effect needs one in a file.
+func (g *generator) said(s *Schema) map[*Schema]map[string]int {
+	taken := map[*Schema]map[string]int{}
+	for _, example := range breaks.Examples() {
+		text, err := breaks.Named("a", example)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		var list yaml.Node
+		if err := yaml.Unmarshal(text, &list); err != nil {
+			g.t.Fatal(err)
+		}
+		for key, name := range map[string]string{cloudfault.Faults.Name: "Faults", apifault.Rules.Name: "Rules"} {
+			if strings.HasPrefix(string(text), key+":") {
+				g.take(s, s.Defs.Named(name), list.Content[0], taken)
+			}
+		}
+	}
+	return taken
+}
+
 // further are examples by the path of a field, and of what the catalogue has none of by its name and by its type.
 var further = map[string]string{
 	"Statement.noSequence": `[{"match":{"source":"api","verb":"create","resource":"nodes","name":"a"}},` +
 		`{"match":{"source":"api","verb":"delete","resource":"nodes","name":"a"},"within":"5m"}]`,
 	"Statement.forEach": `["namespace","name"]`, "Statement.forAny": `["name"]`, "State.value": `"detail.replicas"`, "Work.namespace": `"default"`,
-	"Record.affected": `">=v1.0.0, <v1.7.0"`, "Record.fixed": `">=v1.7.0"`, "kubernetes": `">=1.34"`, "targets": `[{"name":"karpenter@v1.6.4","expected":"reproduced"}]`, "Record.targets.name": `"karpenter@v1.6.4"`, "interrupted": `{"after":"1m","notice":"2m"}`,
-	"group": `"alpha"`, "namespace": `"default"`, "set": `{"servers.status":"unknown"}`, "message": `"no room"`, "location": `"fsn1"`,
+	"Record.affected": `">=v1.0.0, <v1.7.0"`, "Record.fixed": `">=v1.7.0"`, "kubernetes": `">=1.34"`, "targets": `[{"name":"karpenter@v1.6.4","expected":"reproduced"}]`, "Record.targets.name": `"karpenter@v1.6.4"`,
+	"group": `"alpha"`, "namespace": `"default"`, "message": `"no room"`,
 	"Faults.faults.match.type": `"m5.large"`, "subnet": `"subnet-0123456789abcdef0"`, "Faults.faults.match.name": `"karpenter.k8s.aws/*"`,
-	"dryRun": `"true"`, "impaired": `{"after":"1m"}`, "Faults.faults.maintained.kind": `"system-reboot"`, "maintained": `{"kind":"system-reboot","after":"1m"}`, "notLaunched": `{"code":"InsufficientInstanceCapacity"}`, "Faults.faults.notLaunched.code": `"InsufficientInstanceCapacity"`,
-	"refuseReply": `{"code":"InternalError"}`, "Faults.faults.refuseReply.code": `"InternalError"`, "Faults.faults.refuseReply.status": `500`,
+	"dryRun": `"true"`, "Faults.faults.refuseReply.status": `500`,
 	"capacity": `"spot"`, "Absence.since": `"start"`,
 	"Statement.measure.by": `"cx22"`, "Statement.measure.atLeast": `"3"`,
 	"duration": `"5m"`, "integer": `3`, "number": `3`, "boolean": `true`, "values": `"web"`,

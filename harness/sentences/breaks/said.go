@@ -75,6 +75,16 @@ func Examples() (all []string) {
 	return all
 }
 
+// ExampleOf is a list in YAML with the fault that the example of an effect's first sentence says, called after the effect.
+func ExampleOf(l *fault.List, key string) (text []byte, err error) {
+	for i, s := range allSentences() {
+		if s.subject.List == l && s.kind.Key == key {
+			return Named(key, expressions()[i].Example)
+		}
+	}
+	return nil, fmt.Errorf("no sentence says %s of %s", key, l.Name)
+}
+
 // Check finds what is wrong with a list of faults in YAML.
 func Check(text []byte) error {
 	_, err := Parse(text)
