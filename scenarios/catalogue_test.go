@@ -2,9 +2,11 @@ package scenarios_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -228,35 +230,60 @@ func TestCheckFeatures(t *testing.T) {
 	}
 }
 
-// The README counts what there is.
-func TestReadmeCounts(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+// counted are the places of documents that count what there is: the numbers are in the order of counts.
+var counted = []struct {
+	file   string
+	says   *regexp.Regexp
+	counts []string
+}{
+	{"README.md", regexp.MustCompile(`\d+ of\s\d+\srecords`), []string{"without", "records"}},
+	{"README.md", regexp.MustCompile(`\d+\srecords\sof\s\d+\sissues,\s\d+\sof\sthem\scontrols`), []string{"records", "issues", "controls"}},
+	{"docs/quickstart.md", regexp.MustCompile(`replays of \d+ records`), []string{"without"}},
+	{"docs/quickstart.md", regexp.MustCompile(`without a word all \d+`), []string{"records"}},
+	{"docs/tutorial-first-failure.md", regexp.MustCompile(`, \d+ symptoms: `), []string{"records"}},
+}
+
+// TestReferenceCounts keeps what documents count of the catalogue in step with it.
+func TestReferenceCounts(t *testing.T) {
 	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	records, controls, without := 0, 0, 0
-	issues := map[string]bool{}
+	counts, issues := map[string]int{}, map[string]bool{}
 	for _, r := range catalogue.Records() {
-		records++
+		counts["records"]++
 		issues[r.Issue] = true
 		if r.Control() {
-			controls++
+			counts["controls"]++
 		}
 		if !slices.Contains([]string{"cluster-autoscaler", "karpenter-aws", "aws-ccm"}, r.Autoscaler) {
-			without++
+			counts["without"]++
 		}
 	}
-	said := strings.Join(strings.Fields(string(text)), " ")
-	for _, want := range []string{
-		fmt.Sprintf("%d of %d records", without, records),
-		fmt.Sprintf("%d records of %d issues, %d of them controls", records, len(issues), controls),
-	} {
-		if !strings.Contains(said, want) {
-			t.Errorf("README.md does not say %q", want)
+	counts["issues"] = len(issues)
+	number := regexp.MustCompile(`\d+`)
+	for _, place := range counted {
+		file := filepath.Join("..", filepath.FromSlash(place.file))
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !place.says.Match(text) {
+			t.Errorf("%s does not say %q", place.file, place.says)
+		}
+		now := place.says.ReplaceAllStringFunc(string(text), func(said string) string {
+			next := 0
+			return number.ReplaceAllStringFunc(said, func(string) string {
+				next++
+				return strconv.Itoa(counts[place.counts[next-1]])
+			})
+		})
+		if *update && now != string(text) {
+			if err := os.WriteFile(file, []byte(now), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if now != string(text) {
+			t.Errorf("%s counts other than the catalogue has, where it says %q: run make reference", place.file, place.says)
 		}
 	}
 }

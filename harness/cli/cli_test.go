@@ -14,6 +14,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli"
@@ -186,6 +187,11 @@ func TestWrongArguments(t *testing.T) {
 		{"recheck|/none", "/none is not there; name the folder of a run"},
 		{"recheck|" + filepath.Dir(file), "there is no run.json in it or below; name the folder of a run"},
 	}
+	catalogue, err := features.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := fmt.Sprintf("all %d", len(catalogue.Records()))
 	var page strings.Builder
 	for _, test := range tests {
 		t.Run(test.args, func(t *testing.T) {
@@ -203,7 +209,7 @@ func TestWrongArguments(t *testing.T) {
 				t.Errorf("neither what is allowed nor a way out is in %q", said)
 			}
 			call := "nodestorm " + strings.ReplaceAll(test.args, "|", " ")
-			page.WriteString(strings.NewReplacer(b.store, "STORE", b.out, "OUT", filepath.Dir(file), "DIR", filepath.Dir(waits), "DIR").Replace(call + "\n    " + said))
+			page.WriteString(strings.NewReplacer(all, "all N", b.store, "STORE", b.out, "OUT", filepath.Dir(file), "DIR", filepath.Dir(waits), "DIR").Replace(call + "\n    " + said))
 		})
 	}
 	golden(t, filepath.Join("testdata", "wrong.txt"), page.String())
