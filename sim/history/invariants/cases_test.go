@@ -781,9 +781,119 @@ var cases = []struct {
 		20m cloud DELETE_/servers/{id} servers//a cluster-autoscaler 200 group=pool
 		20m api create events/kube-system/e cluster-autoscaler 201 reason=DeleteUnregistered message=Removed_unregistered_node_hcloud://7
 		` + quiet, nil},
+
+	{"restart-idempotence", "a claim is on its way when another release comes", karp, claimed + upgraded("2m") + `
+		3m log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		181s api create nodeclaims//default-b karpenter 201
+		` + quiet, []uint64{4, 9}},
+	{"restart-idempotence", "it is waited for, and given up", karp, claimed + upgraded("2m") + `
+		3m log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		16m api delete nodeclaims//default-a karpenter 200
+		961s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		962s api create nodeclaims//default-b karpenter 201
+		` + quiet, nil},
+
+	{"upgrade-carries-on", "a machine that starts for ever", karp, claimed + upgraded("2m") + quiet, []uint64{4, 6}},
+	{"upgrade-carries-on", "one that starts, and one that is given up", karp, claimed + `
+		63s api create nodeclaims//default-b karpenter 201` + upgraded("2m") + `
+		3m api patch nodeclaims//default-a karpenter 200 conditions=Initialized
+		17m api delete nodeclaims//default-b karpenter 200
+		` + quiet, nil},
+	{"upgrade-carries-on", "a Node that stays marked", karp, atRest + `
+		9m api patch nodes//a karpenter 200 taints=karpenter.sh/disrupted:NoSchedule` + upgraded("10m") + quiet, []uint64{8, 9}},
+	{"upgrade-carries-on", "one that is unmarked, and one that goes", karp, atRest + `
+		2m api create nodeclaims//b karpenter 201 providerID=kwok://b conditions=Initialized
+		2m api create nodes//b karpenter 201 providerID=kwok://b taints=
+		9m api patch nodes//a karpenter 200 taints=karpenter.sh/disrupted:NoSchedule
+		9m api patch nodes//b karpenter 200 taints=karpenter.sh/disrupted:NoSchedule` + upgraded("10m") + `
+		11m api patch nodes//a karpenter 200 taints=
+		11m api delete nodeclaims//b karpenter 200
+		` + quiet, nil},
+	{"upgrade-carries-on", "the release is stopped", karp, claimed + upgraded("2m") + `
+		3m harness stopped programs//karpenter karpenter
+		` + quiet, nil},
+
+	{"upgrade-leaves-alone", "a machine is launched", karp, atRest + upgraded("10m") + `
+		11m api create nodeclaims//b karpenter 201
+		` + quiet, []uint64{8, 10}},
+	{"upgrade-leaves-alone", "one drifts", karp, atRest + upgraded("10m") + `
+		11m api patch nodeclaims//a karpenter 200 conditions=Initialized,Consolidatable,Drifted:NodePoolDrifted
+		` + quiet, []uint64{8, 10}},
+	{"upgrade-leaves-alone", "one is marked", karp, atRest + upgraded("10m") + `
+		11m api patch nodes//a karpenter 200 taints=karpenter.sh/disrupted:NoSchedule
+		` + quiet, []uint64{8, 10}},
+	{"upgrade-leaves-alone", "one is removed", karp, atRest + upgraded("10m") + `
+		11m api delete nodeclaims//a karpenter 200
+		` + quiet, []uint64{8, 10}},
+	{"upgrade-leaves-alone", "a pod is evicted", karp, atRest + upgraded("10m") + `
+		11m api create pods/default/web karpenter 201 subresource=eviction
+		` + quiet, []uint64{8, 10}},
+	{"upgrade-leaves-alone", "on the way back", karp, atRest + upgraded("10m") + upgraded("20m") + `
+		21m api delete nodeclaims//a karpenter 200
+		` + quiet, []uint64{10, 12}},
+	{"upgrade-leaves-alone", "it notes things, and a call is refused", karp, atRest + upgraded("10m") + `
+		11m api patch nodeclaims//a karpenter 200 conditions=Initialized,Consolidatable
+		11m api patch nodes//a karpenter 200 taints=
+		11m api patch nodepools//default karpenter 200 subresource=status
+		11m api delete nodeclaims//a karpenter 404
+		` + quiet, nil},
+	{"upgrade-leaves-alone", "a pod came", karp, atRest + upgraded("10m") + `
+		11m api create pods/default/more replicaset-controller 201
+		12m api create nodeclaims//b karpenter 201
+		` + quiet, nil},
+	{"upgrade-leaves-alone", "a pod came before, and waits", karp, atRest + `
+		4m api create pods/default/more replicaset-controller 201` + upgraded("10m") + `
+		11m api create nodeclaims//b karpenter 201
+		` + quiet, nil},
+	{"upgrade-leaves-alone", "a pod went shortly before", karp, atRest + `
+		9m api delete pods/default/web kubectl 200` + upgraded("10m") + `
+		11m api delete nodeclaims//a karpenter 200
+		` + quiet, nil},
+	{"upgrade-leaves-alone", "a machine starts", karp, atRest + `
+		3m api create nodeclaims//b karpenter 201` + upgraded("10m") + `
+		11m api delete nodeclaims//b karpenter 200
+		12m api create nodeclaims//c karpenter 201
+		` + quiet, nil},
+	{"upgrade-leaves-alone", "one drifts for a change of its NodePool", karp, atRest + upgraded("10m") + `
+		11m api patch nodepools//default kubectl 200
+		12m api patch nodeclaims//a karpenter 200 conditions=Initialized,Consolidatable,Drifted:NodePoolDrifted
+		13m api delete nodeclaims//a karpenter 200
+		` + quiet, nil},
+	{"upgrade-leaves-alone", "one that was not to be consolidated until then, and one that had drifted", karp, atRest + `
+		67s api patch nodeclaims//a karpenter 200 conditions=Initialized
+		2m api create nodeclaims//b karpenter 201 providerID=kwok://b conditions=Initialized,Consolidatable,Drifted` + upgraded("10m") + `
+		11m api delete nodeclaims//a karpenter 200
+		12m api delete nodeclaims//b karpenter 200
+		` + quiet, nil},
+	{"upgrade-leaves-alone", "a fault is armed, or a Node is not ready", karp, atRest + `
+		2m fault armed fakecloud effect=refuse fault=every_call` + upgraded("10m") + `
+		11m api create nodeclaims//b karpenter 201
+		12m fault cleared fakecloud effect=refuse fault=every_call
+		13m node notready nodes//a sim-node` + upgraded("20m") + `
+		21m api create nodeclaims//c karpenter 201
+		` + quiet, nil},
+	{"upgrade-leaves-alone", "much later, or without an upgrade", karp, atRest + `
+		9m api delete nodeclaims//other karpenter 200` + upgraded("20m") + `
+		31m api create nodeclaims//b karpenter 201
+		` + quiet, nil},
+}
+
+// upgraded is another release that takes Karpenter's place.
+func upgraded(at string) string {
+	return "\n" + at + " harness upgraded programs//karpenter karpenter version=v1.7.0\n" + at + " harness started programs//karpenter karpenter\n"
 }
 
 const (
+	// atRest is a pod on the machine that was launched for it.
+	atRest = `
+		1m api create pods/default/web replicaset-controller 201
+		61s api create nodeclaims//a karpenter 201 providerID=kwok://a
+		62s api create nodes//a karpenter 201 providerID=kwok://a taints=
+		63s node ready nodes//a sim-node
+		64s api create pods/default/web kube-scheduler 201 subresource=binding node=a
+		65s node running pods/default/web sim-node
+		66s api patch nodeclaims//a karpenter 200 conditions=Initialized,Consolidatable
+`
 	// pending is a pod that waits, launched an instance for it.
 	pending = `
 		1s api create pods/default/web nodestorm 201

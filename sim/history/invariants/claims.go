@@ -18,6 +18,8 @@ type claim struct {
 	providerID  string
 	deleting    moment
 	initialized bool
+	// drifted and consolidatable are since when Karpenter says so of it.
+	drifted, consolidatable moment
 }
 
 // batch are the pods that Karpenter's provisioner last looked at, and what it has launched
@@ -53,10 +55,23 @@ func (w *world) seeClaim(r *history.Entry) {
 	}
 	if conditions := r.Detail.Mapping("conditions"); conditions != nil {
 		c.initialized = conditions.Text("Initialized") == "True"
+		c.drifted = c.drifted.while(conditions, "Drifted", r)
+		c.consolidatable = c.consolidatable.while(conditions, "Consolidatable", r)
 	}
 	if (r.Verb == "delete" || r.Detail.Truth("deleting")) && !c.deleting.isSet() {
 		c.deleting = momentOf(r)
 	}
+}
+
+// while is since when a condition is true, m if it was before.
+func (m moment) while(conditions history.Detail, condition string, r *history.Entry) moment {
+	switch is := strings.HasPrefix(conditions.Text(condition), "True"); {
+	case !is:
+		return moment{}
+	case m.isSet():
+		return m
+	}
+	return momentOf(r)
 }
 
 // seeBatch keeps what the provisioner does.
@@ -141,18 +156,27 @@ func (w *world) onItsWay(pod string) *claim {
 	return c
 }
 
-// claimTwice: nothing is launched for pods that all wait for claims on their way. joined
-// says which half is judged: before the Node is there, or until it is initialized.
-func claimTwice(w *world, broken breaks, joined bool) judge {
+// part is which claims that are on their way are judged.
+type part int
+
+const (
+	isComing  part = iota // those without a Node
+	hasJoined             // those whose Node is not initialized
+	wasHanded             // those that were made before the program was last started
+)
+
+// claimTwice: nothing is launched for pods that all wait for claims on their way.
+func claimTwice(w *world, broken breaks, of part) judge {
 	return judge{see: boughtFor(w, func(r *history.Entry, pods []string) {
 		var evidence []uint64
 		var names []string
 		for _, pod := range pods {
 			c := w.onItsWay(pod)
-			if c == nil || c.initialized || w.programs.started.at > c.created.at {
+			if c == nil || c.initialized {
 				return
 			}
-			if n := w.nodeOf(c); (n != nil) != joined || n != nil && (n.cordoned() || w.taken(n, c)) {
+			n := w.nodeOf(c)
+			if w.partOf(c, n) != of || n != nil && (n.cordoned() || w.taken(n, c)) {
 				return
 			}
 			evidence, names = append(evidence, c.created.seq), append(names, c.name)
@@ -162,6 +186,17 @@ func claimTwice(w *world, broken breaks, joined bool) judge {
 				strings.Join(names, ", ")), append(evidence, r.Seq)...)
 		}
 	})}
+}
+
+func (w *world) partOf(c *claim, n *node) part {
+	switch {
+	// mutant: Karpenter may launch again after a restart
+	case w.programs.started.at > c.created.at:
+		return wasHanded
+	case n != nil:
+		return hasJoined
+	}
+	return isComing
 }
 
 // taken reports whether a pod that the claim was not made for is on its Node: it may have the place

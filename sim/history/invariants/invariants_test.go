@@ -53,6 +53,13 @@ func parseHistory(t *testing.T, text string) (events []history.Entry) {
 						r.Detail[key] = append(r.Detail[key].([]any), item)
 					}
 				}
+			case detail && key == "conditions": // those that are true, each perhaps with its reason
+				conditions := map[string]any{}
+				for _, item := range strings.Split(value, ",") {
+					condition, reason, _ := strings.Cut(item, ":")
+					conditions[condition] = strings.TrimSuffix("True: "+reason, ": ")
+				}
+				r.Detail[key] = conditions
 			case detail && (key == "NodeClaim"):
 				r.Detail[key] = map[string]any{"name": value}
 			case detail && value == "true":

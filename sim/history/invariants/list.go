@@ -103,7 +103,7 @@ var all = []Invariant{
 		When:      "--max-node-provision-time and two minutes after the loss, undisturbed",
 	},
 	{
-		Name: "restart-idempotence", Of: []Fact{LaunchesForGroups}, begin: restartIdempotence,
+		Name: "restart-idempotence", Of: []Fact{LaunchesForGroups, MakesClaims}, begin: restartIdempotence,
 		Statement: "After a restart no instance is launched for a pod while one for it is on its way",
 		When: "of instances on which no fault acts, within --max-node-provision-time; of Cluster " +
 			"Autoscaler unless a watch of its own was silent then, and on Hetzner, where sizes are taken " +
@@ -136,5 +136,18 @@ var all = []Invariant{
 		Name: "truthful-success", Of: []Fact{LaunchesForGroups}, begin: truthfulSuccess,
 		Statement: "What its events say is done has been done",
 		When:      "of scale-ups on Hetzner, where the call itself creates; of removals everywhere",
+	},
+	{
+		Name: "upgrade-carries-on", Of: []Fact{MakesClaims}, begin: upgradeCarriesOn,
+		Statement: "What another release finds under way comes to an end: a machine that starts is initialized or given up, one that is " +
+			"marked is removed or unmarked",
+		When: "twenty undisturbed minutes after an upgrade or the way back",
+	},
+	{
+		Name: "upgrade-leaves-alone", Of: []Fact{MakesClaims}, begin: upgradeLeavesAlone,
+		Statement: "When another release takes the program's place, no machine is launched, removed or drifts for it, and no pod is " +
+			"evicted",
+		When: "within ten minutes of an upgrade or the way back, of a cluster in which all was in order and nothing had happened for " +
+			"five minutes, until something happens; of removals if the machine was Consolidatable all that time",
 	},
 }

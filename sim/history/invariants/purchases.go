@@ -108,7 +108,7 @@ func (w *world) overtaken(p *plan) bool {
 // nothing is left over.
 func noOvershoot(w *world, broken breaks) judge {
 	if w.hasFact(MakesClaims) {
-		return claimTwice(w, broken, false)
+		return claimTwice(w, broken, isComing)
 	}
 	twice := judgeRepeats(w, func(p, q *plan, pod string, i *instance) {
 		if w.joined(i) == nil && w.programs.started.at <= q.at.at {
@@ -180,6 +180,9 @@ func (w *world) leftOver(p *plan, hosts map[string]bool) *instance {
 
 // restartIdempotence: what was launched before a restart is waited for as well.
 func restartIdempotence(w *world, broken breaks) judge {
+	if w.hasFact(MakesClaims) {
+		return claimTwice(w, broken, wasHanded)
+	}
 	return judge{see: judgeRepeats(w, func(p, q *plan, pod string, i *instance) {
 		if w.programs.started.at > q.at.at {
 			broken(fmt.Sprintf("another instance is launched for %s after a restart, while %s is on its way", pod, i.name), q.at.seq,
@@ -191,7 +194,7 @@ func restartIdempotence(w *world, broken breaks) judge {
 // startupDiscipline: a Node that is not ready for pods yet counts as one on its way.
 func startupDiscipline(w *world, broken breaks) judge {
 	if w.hasFact(MakesClaims) {
-		return claimTwice(w, broken, true)
+		return claimTwice(w, broken, hasJoined)
 	}
 	return judge{see: judgeRepeats(w, func(p, q *plan, pod string, i *instance) {
 		if n := w.joined(i); n != nil && (!n.ready || n.starts()) && w.programs.started.at <= q.at.at {
