@@ -237,7 +237,7 @@ const perKind = 8
 const leastFound = 90
 
 // seeds is how many draws have to hold it, each in some two seconds.
-const seeds = 5
+const seeds = 16
 
 // slip is a place of a record's folder with a typo in it.
 type slip struct {
@@ -245,6 +245,15 @@ type slip struct {
 	record       int
 	right, wrong string
 	folder       map[string]string // with the typo
+}
+
+// line is the one with the typo.
+func (s slip) line() string {
+	text := s.folder[s.file]
+	_, line, _ := strings.Cut(text[:s.begin], "\n")
+	line = line[strings.LastIndex(line, "\n")+1:]
+	rest, _, _ := strings.Cut(text[s.begin:], "\n")
+	return strings.TrimSpace(line + rest)
 }
 
 // TestSlips draws typos over everything that is written in the catalogue's records and features, as many of each kind of
@@ -267,7 +276,7 @@ func TestSlips(t *testing.T) {
 				t.Errorf("only %d were drawn", drawn)
 			}
 			for _, s := range missed {
-				t.Logf("not found: %s of %s: %q instead of %q", s.kind, s.file, s.wrong, s.right)
+				t.Logf("not found: %s of %s: %q instead of %q in %q", s.kind, s.file, s.wrong, s.right, s.line())
 			}
 			share := 100 * (drawn - len(missed)) / drawn
 			t.Logf("%d of %d are found, %d %%", drawn-len(missed), drawn, share)

@@ -2,6 +2,7 @@ package slips
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	messages "github.com/cucumber/messages/go/v21"
+
+	"nodestorm/sim/strict"
 )
 
 var (
@@ -16,8 +19,40 @@ var (
 	inYAML    = regexp.MustCompile(`\b(?:within|for|after|every): *["']?((?:[0-9]+(?:h|ms|m|s))+)\b`)
 	aField    = regexp.MustCompile(`^([a-z][A-Za-z]*):`)
 	zeroFirst = regexp.MustCompile(`(?:^|[a-z])0[0-9]`)
-	minutes   = regexp.MustCompile(`^([0-9]{1,6})m$`)
+	whole     = regexp.MustCompile(`^([0-9]{1,6})(h|m|s)$`)
+	inProse   = regexp.MustCompile(`\b(?:[0-9]+(?:h|ms|m|s))+\b`)
 )
+
+// spans are the durations of a scenario with its record: those that are judged, and those that only people read.
+type spans struct{ all, told []string }
+
+func spansOf(steps []*messages.PickleStep, record []byte) (s spans) {
+	s.all = durationsIn(string(record))
+	for _, step := range steps {
+		s.all = append(s.all, durationsOf(step)...)
+	}
+	for field, line := range fieldLines(record) {
+		if slices.Contains(prose, field) {
+			s.told = append(s.told, inProse.FindAllString(line, -1)...)
+		}
+	}
+	return s
+}
+
+// fieldLines are the lines of a record, each with the field that it is of.
+func fieldLines(record []byte) iter.Seq2[string, string] {
+	return func(yield func(field, line string) bool) {
+		field := ""
+		for line := range strings.SplitSeq(string(record), "\n") {
+			if m := aField.FindStringSubmatch(line); m != nil {
+				field = m[1]
+			}
+			if !yield(field, line) {
+				return
+			}
+		}
+	}
+}
 
 // durationsOf are those that a step has in its words, in the statement below it, and in a table of flags.
 func durationsOf(step *messages.PickleStep) (all []string) {
@@ -54,13 +89,10 @@ func durationsIn(text string) (all []string) {
 
 // ofDurations finds durations that a slip of the pen has made of another one that the scenario or its record has.
 func ofDurations(steps []*messages.PickleStep, record []byte) (wrong []Problem) {
-	all := durationsIn(string(record))
-	for _, step := range steps {
-		all = append(all, durationsOf(step)...)
-	}
+	known := spansOf(steps, record)
 	for i, step := range steps {
 		for _, d := range durationsOf(step) {
-			if err := mistyped(d, all); err != nil {
+			if err := known.mistyped(d); err != nil {
 				wrong = append(wrong, Problem{i, err})
 			}
 		}
@@ -70,64 +102,98 @@ func ofDurations(steps []*messages.PickleStep, record []byte) (wrong []Problem) 
 
 // durationsOfRecord is ofDurations for the fields of a record that are judged.
 func durationsOfRecord(text []byte, steps []*messages.PickleStep) (wrong []InRecord) {
-	all := durationsIn(string(text))
-	for _, step := range steps {
-		all = append(all, durationsOf(step)...)
-	}
-	field := ""
-	for i, line := range strings.Split(string(text), "\n") {
-		if m := aField.FindStringSubmatch(line); m != nil {
-			field = m[1]
-		}
+	known := spansOf(steps, text)
+	i := 0
+	for field, line := range fieldLines(text) {
+		i++
 		if !slices.Contains(judged, field) {
 			continue
 		}
 		for _, d := range durationsIn(line) {
-			if err := mistyped(d, all); err != nil {
-				wrong = append(wrong, InRecord{field, i + 1, err})
+			if err := known.mistyped(d); err != nil {
+				wrong = append(wrong, InRecord{field, i, err})
 			}
 		}
 	}
 	return wrong
 }
 
-// mistyped is an error if a duration is written as people write none, or stands once among all, and another one there is the
-// same but for a digit that is doubled or two that are swapped.
-func mistyped(d string, all []string) error {
+// mistyped is an error if a duration is written as people write none, or stands once, and another one is the same but for a
+// digit that is doubled or two that are swapped, or is what people read of it.
+func (s spans) mistyped(d string) error {
 	// mutant: a duration may begin with a zero
 	if zeroFirst.MatchString(d) {
 		return fmt.Errorf("the duration %s has a number that begins with a zero: leave the zero out, or put it where it belongs", d)
 	}
-	if m := minutes.FindStringSubmatch(d); m != nil {
-		n, _ := strconv.Atoi(m[1]) // of six digits at most
-		// mutant: a duration may be a hundred and ten minutes
-		if n > 90 && n%30 != 0 {
-			return fmt.Errorf("the duration %s is %s: write that, if there is no digit too many", d,
-				strings.TrimSuffix((time.Duration(n)*time.Minute).String(), "0s"))
-		}
+	n, unit := 0, ""
+	if m := whole.FindStringSubmatch(d); m != nil {
+		n, _ = strconv.Atoi(m[1]) // of six digits at most
+		unit = m[2]
 	}
-	count := 0
-	for _, other := range all {
-		if other == d {
-			count++
-		}
+	// mutant: a duration may be a hundred and ten minutes
+	if unit == "m" && n > 90 && n != 120 || unit == "s" && n > 600 {
+		long, _ := time.ParseDuration(d)
+		return fmt.Errorf("the duration %s is %s: write that, if there is no digit too many", d, strict.Duration(long).Short())
 	}
-	if count > 1 {
+	if count(s.all, d) > 1 {
 		return nil
 	}
-	for _, other := range all {
+	// mutant: a duration may be any number of minutes
+	if unit == "m" && n > 20 && (n%5 != 0 || n == 55) || unit == "h" && n > 10 && n%12 != 0 {
+		return fmt.Errorf("the duration %s stands there only, and is none that people choose: is there a digit too many, or are two "+
+			"swapped? If it is meant, write %s", d, (time.Duration(n) * map[string]time.Duration{"m": time.Minute, "h": time.Hour}[unit]).String())
+	}
+	for _, other := range s.all {
 		// mutant: a duration with a digit twice is another duration
-		if doubled(d, other) && !natural(d) || swapped(d, other) {
+		if doubled(d, other) && !s.natural(d, n) || swapped(d, other) {
 			return fmt.Errorf("the duration %s stands there only, and differs from %s by a slip of the pen: did you mean that? "+
 				"If both are meant, write one in another unit", d, other)
+		}
+	}
+	if slices.Contains(s.told, d) {
+		return nil
+	}
+	for _, told := range s.told {
+		// mutant: what people read of a duration is another one
+		if !slices.Contains(s.all, told) && (tenfold(d, told) || swapped(d, told)) {
+			return fmt.Errorf("the duration %s stands there only, and what people read says %s, which nothing is judged by: did you mean "+
+				"that? If not, say %s in the record's notes as well", d, told, d)
 		}
 	}
 	return nil
 }
 
+// count is how often a text is in a list.
+func count(all []string, text string) (n int) {
+	for _, other := range all {
+		if other == text {
+			n++
+		}
+	}
+	return n
+}
+
 // natural reports whether a duration with a digit twice is one that people choose beside the one without: seconds are measured,
-// and any number is right, and eleven minutes are ten and one more.
-func natural(d string) bool { return strings.HasSuffix(d, "s") || strings.HasPrefix(d, "11") }
+// and any number of more than two equal digits is right, and eleven are ten and one more.
+func (s spans) natural(d string, n int) bool {
+	if n == 11 {
+		return strings.HasSuffix(d, "s") || slices.Contains(s.all, strings.Replace(d, "11", "10", 1))
+	}
+	return strings.HasSuffix(d, "s") && (n > 99 || n%11 != 0)
+}
+
+// tenfold reports whether two texts differ by a zero that one of them has more.
+func tenfold(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	for i := range b {
+		if b[i] == '0' && a == b[:i]+b[i+1:] {
+			return true
+		}
+	}
+	return false
+}
 
 // doubled reports whether a text is another one with a digit that stands there twice.
 func doubled(long, short string) bool {

@@ -18,6 +18,9 @@ import (
 // judged are the fields of a record whose patterns are looked at.
 var judged = []string{"trigger", "work", "symptom", "elsewhere", "invariants"}
 
+// prose are the fields of a record that people read.
+var prose = []string{"title", "summary", "mechanism", "notes"}
+
 // long are words of a text that have so many letters that one is not another by chance.
 var long = regexp.MustCompile(`[A-Za-z][A-Za-z-]{5,}`)
 
