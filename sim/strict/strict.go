@@ -78,7 +78,15 @@ func Meant(word string, known []string) string {
 
 // Nearest is the one of those known that a word is a slip of the pen away from, empty if it is one of them or like none: a letter
 // or two that are other, missing, too many or the wrong way round, and no digits.
-func Nearest(word string, known []string) string {
+func Nearest(word string, known []string) string { return nearest(word, known, letters) }
+
+// NearestName is Nearest for names in which digits are no numbers, such as those of API groups: a digit is as a letter.
+func NearestName(word string, known []string) string {
+	return nearest(word, known, func(name string) string { return name })
+}
+
+// nearest leaves out words that are the same once reduced.
+func nearest(word string, known []string, reduced func(string) string) string {
 	if slices.Contains(known, word) {
 		return ""
 	}
@@ -87,7 +95,7 @@ func Nearest(word string, known []string) string {
 		least = 2
 	}
 	for _, other := range slices.Sorted(slices.Values(known)) {
-		if d := slips(word, other, least); len(word) >= shortWord && len(other) >= shortWord && d <= least && letters(word) != letters(other) {
+		if d := slips(word, other, least); len(word) >= shortWord && len(other) >= shortWord && d <= least && reduced(word) != reduced(other) {
 			best, least = other, d-1
 		}
 	}

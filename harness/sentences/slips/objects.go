@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	messages "github.com/cucumber/messages/go/v21"
-
-	"nodestorm/sim/history/vocabulary"
 )
 
 // version is how Kubernetes calls versions of APIs.
@@ -26,12 +24,6 @@ type object struct {
 			Metadata struct {
 				Labels map[string]string `yaml:"labels"`
 			} `yaml:"metadata"`
-			Spec struct {
-				NodeClassRef struct {
-					Group string `yaml:"group"`
-					Kind  string `yaml:"kind"`
-				} `yaml:"nodeClassRef"`
-			} `yaml:"spec"`
 		} `yaml:"template"`
 	} `yaml:"spec"`
 }
@@ -60,11 +52,6 @@ func (o object) problems(step int) (wrong []Problem) {
 	// mutant: an API version of another form is no slip
 	if v := o.APIVersion[strings.LastIndex(o.APIVersion, "/")+1:]; o.APIVersion != "" && !version.MatchString(v) && !strings.Contains(v, "$") {
 		add("%s: apiVersion: %q is no version of an API, such as v1 or v1beta1", o.Kind, v)
-	}
-	ref := o.Spec.Template.Spec.NodeClassRef
-	// mutant: a group may have any kind of node class
-	if kinds := vocabulary.CustomKinds(ref.Group); len(kinds) > 0 && !slices.Contains(kinds, ref.Kind) {
-		add("%s: nodeClassRef: %s has no kind %q: want %s", o.Kind, ref.Group, ref.Kind, strings.Join(kinds, " or "))
 	}
 	if !slices.Contains(workloads, o.Kind) {
 		return wrong

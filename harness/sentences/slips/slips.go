@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	messages "github.com/cucumber/messages/go/v21"
@@ -32,13 +33,14 @@ type word struct {
 }
 
 var (
-	quoted  = regexp.MustCompile(`"([^"\n]{1,200})"`)
-	plain   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9./_-]{1,100}$`)
-	pattern = regexp.MustCompile(`[-.]*(?:\.\*|\\d\+|\[.*)\$?$`)
-	short   = regexp.MustCompile(`^[a-z]{1,2}[0-9][a-z]{0,3}$`) // the family of an instance type: m6i, c6gd
-	digits  = regexp.MustCompile(`[0-9]`)
-	letters = regexp.MustCompile(`[A-Za-z]`)
-	between = regexp.MustCompile(`[-./_]`)
+	quoted   = regexp.MustCompile(`"([^"\n]{1,200})"`)
+	plain    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9./_-]{1,100}$`)
+	pattern  = regexp.MustCompile(`[-.]*(?:\.\*|\\d\+|\[.*)\$?$`)
+	short    = regexp.MustCompile(`^[a-z]{1,2}[0-9][a-z]{0,3}$`) // the family of an instance type: m6i, c6gd
+	location = regexp.MustCompile(`^[a-z]{3}[0-9]$`)             // of Hetzner Cloud
+	digits   = regexp.MustCompile(`[0-9]`)
+	letters  = regexp.MustCompile(`[A-Za-z]`)
+	between  = regexp.MustCompile(`[-./_]`)
 )
 
 // labelled are the fields below which keys are those of labels.
@@ -55,7 +57,7 @@ type Known struct {
 // Find finds the slips of a scenario: what looks like a word and is none, objects of which nothing comes, and steps that are
 // without effect where they stand. record is the text of its record; nil: it has none.
 func Find(k Known, steps []*messages.PickleStep, record []byte) (wrong []Problem) {
-	wrong = slices.Concat(ofObjects(steps), ofStructure(steps), ofOrder(steps), ofFlags(k, steps), ofDurations(steps, record))
+	wrong = slices.Concat(ofObjects(steps), ofStructure(steps), ofNames(steps), ofOrder(steps), ofFlags(k, steps), ofDurations(steps, record))
 	var words []word
 	for i, step := range steps {
 		words = append(words, ofStep(i, step)...)
@@ -66,8 +68,12 @@ func Find(k Known, steps []*messages.PickleStep, record []byte) (wrong []Problem
 	}
 	known := vocabulary.Words()
 	for _, w := range words {
-		if count[w.text] > 1 || slices.Contains(known, w.text) || len(digits.ReplaceAllString(w.text, "")) < shortest(w) {
+		if count[w.text] > 1 || slices.Contains(known, w.text) {
 			continue
+		}
+		among := known
+		if len(digits.ReplaceAllString(w.text, "")) < shortest(w) {
+			among = locations()
 		}
 		var others []string
 		for _, other := range words {
@@ -75,8 +81,13 @@ func Find(k Known, steps []*messages.PickleStep, record []byte) (wrong []Problem
 				others = append(others, other.text)
 			}
 		}
-		near := strict.Nearest(w.text, append(others, known...))
-		if at := slices.IndexFunc(others, func(other string) bool { return count[other] > 1 && lacksOne(w.text, other) }); near == "" && at >= 0 {
+		near := strict.Nearest(w.text, among)
+		if near == "" && len(among) == len(known) {
+			near = strict.Nearest(w.text, others)
+		}
+		if at := slices.IndexFunc(others, func(other string) bool {
+			return count[other] > 1 && (lacksOne(w.text, other) || len(other) > 2 && sameLetters(w.text, other))
+		}); near == "" && at >= 0 {
 			near = others[at]
 		}
 		// mutant: a word may be spelled almost like another
@@ -87,6 +98,11 @@ func Find(k Known, steps []*messages.PickleStep, record []byte) (wrong []Problem
 	}
 	return wrong
 }
+
+// locations are known words that are short.
+var locations = sync.OnceValue(func() []string {
+	return slices.DeleteFunc(slices.Clone(vocabulary.Words()), func(word string) bool { return !location.MatchString(word) })
+})
 
 // aFlag is one of a command line.
 var aFlag = regexp.MustCompile(`--[a-z][a-z0-9-]{3,}`)
@@ -132,6 +148,12 @@ func shortest(w word) int {
 // lacksOne reports whether a word of two letters is one of three without one of them.
 func lacksOne(short, long string) bool {
 	return len(short) == 2 && len(long) == 3 && (long[1:] == short || long[:2] == short || long[:1]+long[2:] == short)
+}
+
+// sameLetters reports whether a word is another one, with its letters and digits in another order.
+func sameLetters(a, b string) bool {
+	of := func(word string) []byte { return slices.Sorted(slices.Values([]byte(word))) }
+	return a != b && len(a) == len(b) && slices.Equal(of(a), of(b))
 }
 
 // alike reports whether people know two words apart though little differs: a number, a short part such as a or b, a

@@ -1,9 +1,13 @@
 package slips
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	messages "github.com/cucumber/messages/go/v21"
 	"go.yaml.in/yaml/v3"
@@ -97,6 +101,9 @@ func (s *structure) mapping(n *yaml.Node, path []string) {
 	of := map[string]*yaml.Node{}
 	for key, value := range pairs(n) {
 		of[key.Value] = value
+		if slices.Contains(labelled, last) && strings.Contains(key.Value, "/") {
+			s.domain(key.Value)
+		}
 		switch {
 		// mutant: a container may ask for any resource
 		case above == "resources" && (last == "requests" || last == "limits") && !strings.Contains(key.Value, "/") &&
@@ -105,14 +112,23 @@ func (s *structure) mapping(n *yaml.Node, path []string) {
 				strings.Join(computeResources, ", "), strict.Meant(key.Value, computeResources))
 		case key.Value == "apiVersion" && strings.Contains(value.Value, "/"):
 			s.group("apiVersion", value.Value[:strings.Index(value.Value, "/")])
-		case last == "nodeClassRef" && key.Value == "group":
-			s.group("nodeClassRef", value.Value)
+		case key.Value == "group":
+			s.group(cmp.Or(last, key.Value), value.Value)
+		// mutant: a port may have any number
+		case (key.Value == "containerPort" || key.Value == "hostPort") && !isPort(value.Value):
+			s.add("%s: the API server refuses %s: want a number from 1 to 65535", key.Value, value.Value)
+		// mutant: a number of an object may begin with a zero
+		case value.Kind == yaml.ScalarNode && value.Style == 0 && zeroLed.MatchString(value.Value):
+			s.add("%s: the number %s begins with a zero: leave the zero out, or put it where it belongs", key.Value, value.Value)
 		// mutant: what patches change has any field
 		case strict.Nearest(key.Value, fieldsOf[last]) != "":
 			s.add("%s has no field %q: did you mean %q?", last, key.Value, strict.Nearest(key.Value, fieldsOf[last]))
 		case last == "nodeSelector":
 			s.values(key.Value, value)
 		}
+	}
+	if last == "nodeClassRef" && of["group"] != nil && of["kind"] != nil {
+		s.class(of["group"].Value, of["kind"].Value)
 	}
 	if last != "requirements" && last != "matchExpressions" || of["operator"] == nil {
 		return
@@ -128,10 +144,47 @@ func (s *structure) mapping(n *yaml.Node, path []string) {
 // group finds a group of APIs that is almost one of those of Karpenter and Cluster API.
 func (s *structure) group(field, group string) {
 	// mutant: a reference may be to any group
-	if near := nearest(group, vocabulary.CustomGroups()); near != "" {
+	if near := strict.NearestName(group, vocabulary.CustomGroups()); near != "" {
 		s.add("%s: %q is no group of APIs: did you mean %q?", field, group, near)
 	}
 }
+
+// class finds a node class of a kind that its group does not have.
+func (s *structure) class(group, kind string) {
+	// mutant: a group may have any kind of node class
+	if kinds := vocabulary.CustomKinds(group); len(kinds) > 0 && !slices.Contains(kinds, kind) {
+		s.add("nodeClassRef: %s has no kind %q: want %s", group, kind, strings.Join(kinds, " or "))
+	}
+}
+
+// domain finds the key of a label whose domain is almost one of those that the programs have.
+func (s *structure) domain(key string) {
+	domain, _, _ := strings.Cut(key, "/")
+	// mutant: the domain of a label may be almost another
+	if near := strict.NearestName(domain, domains()); near != "" {
+		s.add("%s: %q is spelled almost like the domain %q: did you mean that?", key, domain, near)
+	}
+}
+
+// domains are those of labels that Kubernetes and the programs have.
+var domains = sync.OnceValue(func() []string {
+	all := vocabulary.CustomGroups()
+	for _, word := range vocabulary.Words() {
+		if domain, _, is := strings.Cut(word, "/"); is {
+			all = append(all, domain)
+		}
+	}
+	return all
+})
+
+// isPort reports whether a text is the number of a port, or of a row of an outline.
+func isPort(text string) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && n > 0 && n <= 65535 || strings.Contains(text, "<")
+}
+
+// zeroLed is a number or a quantity that begins with a zero.
+var zeroLed = regexp.MustCompile(`^0[0-9]+(m|[KMGT]i?)?$`)
 
 // values finds values of a label that are almost one of the few that it has.
 func (s *structure) values(key string, values ...*yaml.Node) {

@@ -217,12 +217,12 @@ func (o Object) checkCustom() error {
 		groups = append(groups, of.Group)
 	}
 	// mutant: any group is one
-	if near := strict.Nearest(gvk.Group, groups); near != "" {
+	if near := strict.NearestName(gvk.Group, groups); near != "" {
 		return fmt.Errorf("document %d: unknown API group %q, did you mean %q?", o.Document, gvk.Group, near)
 	}
 	kinds := vocabulary.CustomKinds(gvk.Group)
 	// mutant: any kind is one of a custom group
-	if near := strict.Nearest(gvk.Kind, kinds); near != "" {
+	if near := strict.NearestName(gvk.Kind, kinds); near != "" {
 		return fmt.Errorf("document %d: unknown kind %s of %s, did you mean %s?", o.Document, gvk.Kind, gvk.GroupVersion(), near)
 	}
 	if len(kinds) > 0 {

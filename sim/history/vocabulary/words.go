@@ -8,7 +8,7 @@ import (
 // words are those that Kubernetes, the programs under test and what comes with them have, and that scenarios name.
 const words = `
 NoSchedule NoExecute PreferNoSchedule NotIn Exists DoesNotExist RollingUpdate Recreate Always IfNotPresent Never
-WhenEmpty WhenEmptyOrUnderutilized DoNotSchedule ScheduleAnyway Ready
+WhenEmpty WhenEmptyOrUnderutilized DoNotSchedule ScheduleAnyway Ready Unknown
 karpenter cluster-autoscaler kubectl kube-scheduler kube-controller-manager kube-apiserver cluster-api kubelet-csr-approver
 kube-system cluster-autoscaler-status default
 kubernetes.io/arch kubernetes.io/os kubernetes.io/hostname topology.kubernetes.io/zone topology.kubernetes.io/region
@@ -84,6 +84,15 @@ func CustomGroups() (all []string) {
 	}
 	return all
 }
+
+// Kinds are those of Kubernetes and of these groups.
+var Kinds = sync.OnceValue(func() []string {
+	all := strings.Fields(kinds)
+	for _, of := range customKinds {
+		all = append(all, strings.Fields(of)...)
+	}
+	return all
+})
 
 // CustomKinds is described with CustomGroups.
 func CustomKinds(group string) []string { return strings.Fields(customKinds[group]) }
