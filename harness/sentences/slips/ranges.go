@@ -12,8 +12,11 @@ import (
 
 var (
 	odd        = regexp.MustCompile(`=[<>]|(?:^|[^0-9])0[0-9]|\.\.|[xX*]\.[0-9]|[0-9]+(?:\.[0-9]+){3,}`)
-	inRange    = regexp.MustCompile(`v?[0-9]+\.[0-9]+\.[0-9]+`)
+	inRange    = regexp.MustCompile(`v?[0-9]+(?:\.[0-9]+){1,2}`)
+	bounds     = regexp.MustCompile(`^ *>=? *(v?[0-9.]+) *[, ] *<=? *(v?[0-9.]+) *$`)
+	above      = regexp.MustCompile(`>(v?[0-9]+\.[0-9]+\.[0-9]+)`)
 	manyMinors = uint64(50) // releases ahead of the newest known are no plan any more
+	manyFixes  = uint64(30) // no minor release had as many
 )
 
 // rangeSlip is an error if a range of releases is written as none is, though it can be read, or is of releases that are far
@@ -23,6 +26,20 @@ func rangeSlip(autoscaler, text string) error {
 	if found := odd.FindString(text); found != "" {
 		return fmt.Errorf("%q is written as no range of releases is (%q): want for example \">=v1.0.0, <v1.7.0\"", text, strings.TrimSpace(found))
 	}
+	// mutant: a range may leave out the release that it names
+	if m := above.FindStringSubmatch(text); m != nil {
+		return fmt.Errorf("%q begins after %s: did you mean >=%s? If not, name the first release that it has", text, m[1], m[1])
+	}
+	for part := range strings.SplitSeq(text, "||") {
+		if m := bounds.FindStringSubmatch(part); m != nil {
+			from, err := semver.NewVersion(m[1])
+			to, err2 := semver.NewVersion(m[2])
+			// mutant: a range may end before it begins
+			if err == nil && err2 == nil && !from.LessThan(to) {
+				return fmt.Errorf("%q has no release: it begins with %s and ends with %s", strings.TrimSpace(part), m[1], m[2])
+			}
+		}
+	}
 	releases, err := scenarios.ReleasesOf(autoscaler)
 	if err != nil || len(releases) == 0 {
 		return nil
@@ -31,8 +48,11 @@ func rangeSlip(autoscaler, text string) error {
 	for _, release := range inRange.FindAllString(text, -1) {
 		v, err := semver.NewVersion(release)
 		// mutant: a range may begin at a release that will never be
-		if err == nil && (v.Major() > newest.Major()+1 || v.Major() == newest.Major() && v.Minor() > newest.Minor()+manyMinors) {
-			return fmt.Errorf("%q names %s, and the newest release of %s that nodestorm knows is %s: is there a digit too many?", text, release,
+		if err != nil {
+			continue
+		}
+		if v.Major() > newest.Major()+1 || v.Major() == newest.Major() && v.Minor() > newest.Minor()+manyMinors || v.Patch() > manyFixes {
+			return fmt.Errorf("%q names %s, and the newest release of %s that nodestorm knows is %s: is there a digit too many, or a point in another place?", text, release,
 				autoscaler, newest.Original())
 		}
 	}

@@ -1,6 +1,7 @@
 package slips
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -54,6 +55,12 @@ func OfRecord(k Known, r scenarios.Record, text []byte, steps []*messages.Pickle
 			err = oneSided(r)
 		case "affected", "fixed":
 			err = rangeSlip(r.Autoscaler, node.Value)
+		case "breaks":
+			err = unstated(r)
+		case "known":
+			for _, of := range r.Known {
+				err = cmp.Or(err, rangeSlip(r.Autoscaler, string(of.Releases)))
+			}
 		}
 		if err == nil && key.Value == "fixed" {
 			err = overlap(r)
@@ -201,6 +208,21 @@ func ofPatterns(all []value, n *yaml.Node, under value, depth int) []value {
 		}
 	}
 	return all
+}
+
+// unstated is an error if a record breaks a statement that is none of its invariants, or of those of its folder.
+func unstated(r scenarios.Record) error {
+	var statements []string
+	for _, of := range r.Invariants {
+		statements = append(statements, of.Statement)
+	}
+	for _, name := range r.Breaks {
+		// mutant: what is broken may be no statement
+		if strings.Contains(name, " ") && !slices.Contains(statements, name) {
+			return fmt.Errorf("breaks: no invariant of the record or its folder has the statement %q%s", name, strict.Meant(name, statements))
+		}
+	}
+	return nil
 }
 
 // oneSided says what a record lacks whose targets all promise the same.

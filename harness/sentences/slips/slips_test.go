@@ -8,6 +8,7 @@ import (
 
 	"nodestorm/harness/sentences/slips"
 	"nodestorm/scenarios"
+	"nodestorm/sim/history/checker"
 )
 
 // steps are those of a scenario of such steps.
@@ -183,6 +184,14 @@ func TestOfRecord(t *testing.T) {
 		{"four numbers", "affected: '>=v1.0.0.0'\n", `is written as no range of releases is`, scenarios.Record{}},
 		{"ranges", "affected: '>=v1.0.0, <v1.7.0 || 2.x'\nfixed: '>=v1.7.0'\n", "", scenarios.Record{Affected: ">=v1.0.0, <v1.7.0", Fixed: ">=v1.7.0"}},
 		{"ranges that overlap", "affected: ''\nfixed: ''\n", "affected and fixed both have v1.6.0", scenarios.Record{Affected: ">=v1.0.0, <v1.7.0", Fixed: ">=v1.6.0"}},
+		{"an end before the beginning", "affected: '<1.28.0 || >=1.30.0, <1.3.30'\n", `">=1.30.0, <1.3.30" has no release`, scenarios.Record{}},
+		{"a release that is left out", "fixed: '>v1.7.0'\n", "did you mean >=v1.7.0?", scenarios.Record{}},
+		{"two numbers", "fixed: '>=v113.0'\n", "names v113.0", scenarios.Record{Autoscaler: "karpenter"}},
+		{"a point elsewhere", "fixed: '>=v1.3.40'\n", "a point in another place", scenarios.Record{Autoscaler: "aws-ccm"}},
+		{"releases of another failure", "known: []\n", "is written as no range", scenarios.Record{Known: []scenarios.Known{{Releases: "=>1.0.0"}}}},
+		{"a statement", "breaks: []\n", `no invariant of the record or its folder has the statement "no tow at once", did you mean "no two at once"?`,
+			scenarios.Record{Breaks: []string{"no tow at once"}, Invariants: []checker.Statement{{Statement: "no two at once"}}}},
+		{"statements", "breaks: []\n", "", scenarios.Record{Breaks: []string{"no-race", "no two at once"}, Invariants: []checker.Statement{{Statement: "no two at once"}}}},
 		{"one side", "targets: []\n", "no target is expected to be healthy", scenarios.Record{Targets: both[:1]}},
 		{"the other side", "targets: []\n", "no target is expected to show", scenarios.Record{Targets: both[1:]}},
 		{"both sides", "targets: []\n", "", scenarios.Record{Targets: both}},
