@@ -72,6 +72,7 @@ func OfRecord(k Known, r scenarios.Record, text []byte, steps []*messages.Pickle
 			values = ofPatterns(values, node, value{field: key.Value}, 100)
 		}
 	}
+	wrong = append(wrong, inPhrases(k, text, values, steps)...)
 	var said, resources []string
 	for i, step := range steps {
 		for _, w := range ofStep(i, step) {

@@ -52,12 +52,14 @@ type Known struct {
 	Spans      []string // flags whose values are durations
 	Effects    []string // of faults, as events have them
 	Operations []string // of clouds
+	Prose      Prose    // what people read in records and features
 }
 
 // Find finds the slips of a scenario: what looks like a word and is none, objects of which nothing comes, and steps that are
 // without effect where they stand. record is the text of its record; nil: it has none.
 func Find(k Known, steps []*messages.PickleStep, record []byte) (wrong []Problem) {
-	wrong = slices.Concat(ofObjects(steps), ofStructure(steps), ofNames(steps), ofOrder(steps), ofFlags(k, steps), ofDurations(steps, record))
+	wrong = slices.Concat(ofObjects(steps), ofStructure(steps), ofNames(steps), ofOrder(steps), ofFlags(k, steps), ofDurations(steps, record),
+		ofPhrases(k, steps, record))
 	var words []word
 	for i, step := range steps {
 		words = append(words, ofStep(i, step)...)

@@ -48,6 +48,7 @@ func steps(t *testing.T, text string) (all []*messages.PickleStep) {
 
 var known = slips.Known{
 	Flags: []string{"--max-node-provision-time"}, Spans: []string{"--max-node-provision-time"},
+	Prose:   slips.Prose{'p': {"provisionable"}},
 	Effects: []string{"alterReply", "no kubelet runs"}, Operations: []string{"GET /servers", "NodeGroupNodes"},
 }
 
@@ -132,6 +133,7 @@ func TestFind(t *testing.T) {
 		{"letters of a name", "Given the group \"web\"\nAnd the group \"web\"\nAnd the group \"ewb\"\n", `"ewb" stands there only`},
 		{"digits of a name", "Given the group \"pool1\"\nAnd the group \"pool1\"\nAnd the group \"poo1l\"\n", `"poo1l" stands there only`},
 		{"a location", "Given a node group \"a\" in \"fgn1\"\n", `almost like "fsn1"`},
+		{"a word of a log", "Then this holds:\n\"\"\"\nhappens: {detail: {message: a provisionabel pod}}\n\"\"\"\n", `almost like "provisionable"`},
 		{"malformed YAML", "Given these objects:\n\"\"\"\n{: [\n\"\"\"\n", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -192,6 +194,11 @@ func TestOfRecord(t *testing.T) {
 		{"a statement", "breaks: []\n", `no invariant of the record or its folder has the statement "no tow at once", did you mean "no two at once"?`,
 			scenarios.Record{Breaks: []string{"no tow at once"}, Invariants: []checker.Statement{{Statement: "no two at once"}}}},
 		{"statements", "breaks: []\n", "", scenarios.Record{Breaks: []string{"no-race", "no two at once"}, Invariants: []checker.Statement{{Statement: "no two at once"}}}},
+		{"a word of a log", "symptom: {happens: {detail: {message: found provisionalbe pods}}}\n", `"provisionalbe" of "found provisionalbe pods" stands there only, and is spelled almost like "provisionable"`, scenarios.Record{}},
+		{"a word of a log that people read", "notes: it says provisionalbe\nsymptom: {happens: {detail: {message: found provisionalbe pods}}}\n", "", scenarios.Record{}},
+		{"a word of a log twice", "symptom: {happens: {detail: {message: found provisionalbe pods}}}\ntrigger: {happens: {detail: {message: no provisionalbe pods}}}\n", "", scenarios.Record{}},
+		{"a word of a log and of people", "summary: none is disrupted\nsymptom: {happens: {detail: {message: they are disurpted now}}}\n", `almost like "disrupted"`, scenarios.Record{}},
+		{"another word of a log", "symptom: {happens: {detail: {message: some snapshot failed}}}\n", "", scenarios.Record{}},
 		{"one side", "targets: []\n", "no target is expected to be healthy", scenarios.Record{Targets: both[:1]}},
 		{"the other side", "targets: []\n", "no target is expected to show", scenarios.Record{Targets: both[1:]}},
 		{"both sides", "targets: []\n", "", scenarios.Record{Targets: both}},

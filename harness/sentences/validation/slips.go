@@ -56,6 +56,16 @@ var known = sync.OnceValue(func() (k slips.Known) {
 			}
 		}
 	}
+	catalogue, err := features.Catalogue()
+	if err != nil {
+		panic(err) // likewise
+	}
+	k.Prose = slips.Prose{}
+	for _, r := range catalogue.Records() {
+		for _, text := range []string{r.Title, r.Summary, r.Mechanism, r.Notes} {
+			k.Prose.Add(text)
+		}
+	}
 	k.Spans = slices.DeleteFunc(k.Spans, func(flag string) bool { return other[flag] })
 	k.Effects = breaks.Effects()
 	for _, cloud := range clouds.Kinds {
