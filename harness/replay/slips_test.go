@@ -200,6 +200,9 @@ func featurePlaces(add func(kind string, begin, end int), text, id string) {
 	}
 }
 
+// noNames are kinds of places whose words are no names, though a name may be spelled like one.
+var noNames = []string{"word of a step", "field", "system", "autoscaler", "expected", "feature", "field of an object"}
+
 // placesOf are those of a folder. A name that stands once in all of it is free: another one is as right.
 func placesOf(folder map[string]string, record, feature string) (all []place) {
 	for file, text := range map[string]string{record: folder[record], feature: folder[feature]} {
@@ -217,11 +220,11 @@ func placesOf(folder map[string]string, record, feature string) (all []place) {
 	word := func(p place) string { return folder[p.file][p.begin:p.end] }
 	count := map[string]int{}
 	for _, p := range all {
-		if p.kind != "word of a step" {
+		if !slices.Contains(noNames, p.kind) {
 			count[word(p)]++
 		}
 	}
-	free := []string{"quoted in a step", "value of an object", "cell of a table", "label of an object"}
+	free := []string{"quoted in a step", "value of an object", "cell of a table", "label of an object", "name in a statement"}
 	all = slices.DeleteFunc(all, func(p place) bool { return count[word(p)] < 2 && slices.Contains(free, p.kind) })
 	slices.SortFunc(all, func(a, b place) int {
 		return strings.Compare(a.kind+a.file, b.kind+b.file)*1_000_000 + a.begin - b.begin

@@ -82,6 +82,7 @@ func OfRecord(k Known, r scenarios.Record, text []byte, steps []*messages.Pickle
 	for _, r := range vocabulary.Resources() {
 		resources = append(resources, r.Name)
 	}
+	resources = append(resources, vocabulary.Served()...)
 	known := slices.Clone(said)
 	for _, word := range slices.Concat(vocabulary.Words(), vocabulary.Reasons()) {
 		known = append(append(known, word), long.FindAllString(word, -1)...)
@@ -94,6 +95,10 @@ func OfRecord(k Known, r scenarios.Record, text []byte, steps []*messages.Pickle
 		}
 	}
 	for _, v := range values {
+		// mutant: a record may ask for a step that the scenario does not have
+		if v.of == "detail" && v.detail == "text" && v.field != "elsewhere" && !hasStep(steps, v.Value) {
+			wrong = append(wrong, InRecord{v.field, v.Line, fmt.Errorf("no step of the scenario has the text %q", v.Value)})
+		}
 		if near := v.none(k, said); near != "" {
 			wrong = append(wrong, InRecord{v.field, v.Line, fmt.Errorf("%s: %q is no value of it: did you mean %q?", v.key(), v.Value, near)})
 			continue
@@ -106,6 +111,19 @@ func OfRecord(k Known, r scenarios.Record, text []byte, steps []*messages.Pickle
 		}
 	}
 	return wrong
+}
+
+// hasStep reports whether a step of a scenario has a text, or what an expression matches.
+func hasStep(steps []*messages.PickleStep, text string) bool {
+	expression, err := regexp.Compile(text)
+	return slices.ContainsFunc(steps, func(step *messages.PickleStep) bool {
+		for _, keyword := range []string{"", "Given ", "When ", "Then ", "And ", "But "} {
+			if said := keyword + step.Text; strings.Contains(said, text) || err == nil && expression.MatchString(said) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // whole is by what a value is counted. It has a blank, as no word has.
@@ -153,7 +171,16 @@ func (v value) key() string {
 func (v value) slip(count map[string]int, said, known, resources []string) (word, near string) {
 	switch {
 	case v.of == "resource":
-		return v.Value, strict.Nearest(v.Value, resources)
+		name, group, _ := strings.Cut(v.Value, ".")
+		if near := strict.NearestName(group, vocabulary.CustomGroups()); near != "" {
+			return group, near
+		}
+		if near := strict.Nearest(name, resources); near != "" || slices.Contains(resources, name) {
+			return name, near
+		}
+		if near := strict.Nearest(name, said); !alike(name, near) {
+			return name, near
+		}
 	case v.of == "name" && plain.MatchString(v.Value) && !slices.Contains(said, v.Value):
 		if strings.Contains(v.Value, "/") { // as MachineDeployment/default/web
 			for part := range strings.SplitSeq(v.Value, "/") {

@@ -49,7 +49,7 @@ var labelled = []string{"labels", "matchLabels", "annotations", "nodeSelector", 
 // Known is what there is beside Kubernetes' own words.
 type Known struct {
 	Flags      []string // of programs
-	Spans      []string // flags whose values are durations
+	Spans      []string // flags and variables whose values are durations
 	Effects    []string // of faults, as events have them
 	Operations []string // of clouds
 	Prose      Prose    // what people read in records and features

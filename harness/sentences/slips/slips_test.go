@@ -47,7 +47,7 @@ func steps(t *testing.T, text string) (all []*messages.PickleStep) {
 }
 
 var known = slips.Known{
-	Flags: []string{"--max-node-provision-time"}, Spans: []string{"--max-node-provision-time"},
+	Flags: []string{"--max-node-provision-time"}, Spans: []string{"--max-node-provision-time", "BATCH_MAX_DURATION"},
 	Prose:   slips.Prose{'p': {"provisionable"}},
 	Effects: []string{"alterReply", "no kubelet runs"}, Operations: []string{"GET /servers", "NodeGroupNodes"},
 }
@@ -98,6 +98,7 @@ func TestFind(t *testing.T) {
 		{"round seconds", "Given it takes 10s\nThen it is there within 100s\n", ""},
 		{"processors", "Given a pod that requests 110m CPU\n", ""},
 		{"a span", "Given it has\n| --max-node-provision-time | m3 |\n", `--max-node-provision-time: "m3" is no duration`},
+		{"a span of a variable", "Given it has\n| BATCH_MAX_DURATION | jm |\n", `BATCH_MAX_DURATION: "jm" is no duration`},
 		{"a span of an outline", "Given it has\n| --max-node-provision-time | <time> |\n", ""},
 		{"a resource", "Given these objects:\n\"\"\"\nkind: Pod\nspec: {containers: [{name: a, resources: {requests: {pcu: 1}}}]}\n\"\"\"\n", `refuses the resource "pcu"`},
 		{"resources", "Given these objects:\n\"\"\"\nkind: Pod\nspec: {containers: [{resources: {limits: {cpu: 1, hugepages-2Mi: 1, example.com/gpu: 1}}}]}\n\"\"\"\n", ""},
@@ -199,6 +200,10 @@ func TestOfRecord(t *testing.T) {
 		{"a word of a log twice", "symptom: {happens: {detail: {message: found provisionalbe pods}}}\ntrigger: {happens: {detail: {message: no provisionalbe pods}}}\n", "", scenarios.Record{}},
 		{"a word of a log and of people", "summary: none is disrupted\nsymptom: {happens: {detail: {message: they are disurpted now}}}\n", `almost like "disrupted"`, scenarios.Record{}},
 		{"another word of a log", "symptom: {happens: {detail: {message: some snapshot failed}}}\n", "", scenarios.Record{}},
+		{"another resource", "trigger: {sequence: [{match: {resource: daemnsets}}]}\n", `"daemnsets" stands there only`, scenarios.Record{}},
+		{"the group of a resource", "trigger: {sequence: [{match: {resource: machines.clustter.x-k8s.io}}]}\n", `"clustter.x-k8s.io" stands there only`, scenarios.Record{}},
+		{"a step", "trigger: {sequence: [{match: {detail: {text: {contains: a nod}}}}]}\n", "", scenarios.Record{}},
+		{"a step that is not there", "trigger: {sequence: [{match: {detail: {text: {contains: a ndoe}}}}]}\n", `no step of the scenario has the text "a ndoe"`, scenarios.Record{}},
 		{"one side", "targets: []\n", "no target is expected to be healthy", scenarios.Record{Targets: both[:1]}},
 		{"the other side", "targets: []\n", "no target is expected to show", scenarios.Record{Targets: both[1:]}},
 		{"both sides", "targets: []\n", "", scenarios.Record{Targets: both}},

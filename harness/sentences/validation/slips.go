@@ -31,8 +31,8 @@ func SlipsOfRecord(r scenarios.Record, text []byte, steps []*messages.PickleStep
 
 var (
 	aFlag  = regexp.MustCompile(`--[a-z][a-z0-9-]{3,}`)
-	valued = regexp.MustCompile(`(--[a-z][a-z0-9-]{3,})(?:=| *\| *)([^ |"]+)`)
-	ofTime = regexp.MustCompile(`-(?:time|timeout|delay|period|interval|duration|after-[a-z]+|age)$`)
+	valued = regexp.MustCompile(`(--[a-z][a-z0-9-]{3,}|\b[A-Z]+_[A-Z_]+)(?:=| *\| *)([^ |"]+)`)
+	ofTime = regexp.MustCompile(`(?i)[-_](?:time|timeout|delay|period|interval|duration|after-[a-z]+|age)$`)
 )
 
 // known are the flags that the features which are built in give to programs, and the names of what nodestorm itself can do.
