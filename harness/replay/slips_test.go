@@ -235,12 +235,12 @@ func placesOf(folder map[string]string, record, feature string) (all []place) {
 // perKind is how many typos are drawn of each kind of place: some two hundred in all.
 const perKind = 8
 
-// leastFound is how many of a hundred typos lint finds at least, over all kinds of places alike. What it cannot find is
-// mostly a number that another number is as good as, and a word of a log. A draw finds 92 to 98 %, and changes with the catalogue.
-const leastFound = 90
+// leastFound is how many of a hundred typos lint finds at least, over all kinds of places alike. What it cannot find is mostly a
+// duration that is as good as another. Of sixteen draws the worst found 96 %, and the average was 98 %; that changes with the catalogue.
+const leastFound = 95
 
 // seeds is how many draws have to hold it, each in some two seconds.
-const seeds = 16
+const seeds = 8
 
 // slip is a place of a record's folder with a typo in it.
 type slip struct {
@@ -313,6 +313,13 @@ func slipsOf(t *testing.T, catalogue *scenarios.Catalogue) map[string][]slip {
 	return byKind
 }
 
+// sameRange reports whether two ranges differ by blanks or the v of a release, which mean nothing.
+func sameRange(a, b string) bool {
+	bare := strings.NewReplacer(">=v", ">=", "<v", "<")
+	of := func(text string) string { return bare.Replace(strings.ReplaceAll(text, " ", "")) }
+	return of(a) == of(b)
+}
+
 func drawSlips(t *testing.T, byKind map[string][]slip, seed uint64) (drawn int, missed []slip) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -326,7 +333,9 @@ func drawSlips(t *testing.T, byKind map[string][]slip, seed uint64) (drawn int, 
 				s.begin, s.end = s.begin+at[0], s.begin+at[1]
 			}
 			s.right = text[s.begin:s.end]
-			s.wrong = typo(r, s.right)
+			for s.wrong = typo(r, s.right); s.kind == "range" && sameRange(s.right, s.wrong); {
+				s.wrong = typo(r, s.right)
+			}
 			s.folder = maps.Clone(s.folder)
 			s.folder[s.file] = text[:s.begin] + s.wrong + text[s.end:]
 			drawn++

@@ -16,6 +16,7 @@ var (
 	bounds     = regexp.MustCompile(`^ *>=? *(v?[0-9.]+) *[, ] *<=? *(v?[0-9.]+) *$`)
 	above      = regexp.MustCompile(`>(v?[0-9]+\.[0-9]+\.[0-9]+)`)
 	manyMinors = uint64(50) // releases ahead of the newest known are no plan any more
+	manyOld    = uint64(15) // releases before the oldest known are no target any more
 	manyFixes  = uint64(30) // no minor release had as many
 )
 
@@ -44,16 +45,22 @@ func rangeSlip(autoscaler, text string) error {
 	if err != nil || len(releases) == 0 {
 		return nil
 	}
+	oldest := semver.MustParse(releases[0])
 	newest := semver.MustParse(releases[len(releases)-1]) // it is checked where it is read
 	for _, release := range inRange.FindAllString(text, -1) {
 		v, err := semver.NewVersion(release)
-		// mutant: a range may begin at a release that will never be
 		if err != nil {
 			continue
 		}
+		// mutant: a range may begin at a release that was long ago
+		if v.Major() == oldest.Major() && v.Minor()+manyOld < oldest.Minor() {
+			return fmt.Errorf("%q names %s, and the oldest release of %s that nodestorm knows is %s: is a digit missing?", text, release,
+				autoscaler, oldest.Original())
+		}
+		// mutant: a range may begin at a release that will never be
 		if v.Major() > newest.Major()+1 || v.Major() == newest.Major() && v.Minor() > newest.Minor()+manyMinors || v.Patch() > manyFixes {
-			return fmt.Errorf("%q names %s, and the newest release of %s that nodestorm knows is %s: is there a digit too many, or a point in another place?", text, release,
-				autoscaler, newest.Original())
+			return fmt.Errorf("%q names %s, and the newest release of %s that nodestorm knows is %s: is there a digit too many, "+
+				"or a point in another place?", text, release, autoscaler, newest.Original())
 		}
 	}
 	return nil

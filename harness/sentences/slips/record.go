@@ -46,33 +46,41 @@ func OfRecord(k Known, r scenarios.Record, text []byte, steps []*messages.Pickle
 	if yaml.Unmarshal(text, &root) != nil || len(root.Content) == 0 || root.Content[0].Kind != yaml.MappingNode {
 		return nil
 	}
-	wrong = durationsOfRecord(text, steps)
 	var values []value
 	for key, node := range pairs(root.Content[0]) {
-		err := error(nil)
-		switch key.Value {
-		case "targets":
-			err = oneSided(r)
-		case "affected", "fixed":
-			err = rangeSlip(r.Autoscaler, node.Value)
-		case "breaks":
-			err = unstated(r)
-		case "known":
-			for _, of := range r.Known {
-				err = cmp.Or(err, rangeSlip(r.Autoscaler, string(of.Releases)))
-			}
-		}
-		if err == nil && key.Value == "fixed" {
-			err = overlap(r)
-		}
-		if err != nil {
+		if err := fieldSlip(r, key.Value, node.Value); err != nil {
 			wrong = append(wrong, InRecord{key.Value, node.Line, err})
 		}
 		if slices.Contains(judged, key.Value) {
 			values = ofPatterns(values, node, value{field: key.Value}, 100)
 		}
 	}
-	wrong = append(wrong, inPhrases(k, text, values, steps)...)
+	return slices.Concat(wrong, durationsOfRecord(text, steps), inPhrases(k, text, values, steps), ofValues(k, values, steps))
+}
+
+// fieldSlip is what looks wrong with a field of a record as a whole.
+func fieldSlip(r scenarios.Record, field, value string) error {
+	switch field {
+	case "targets":
+		return oneSided(r)
+	case "affected":
+		return rangeSlip(r.Autoscaler, value)
+	case "fixed":
+		return cmp.Or(rangeSlip(r.Autoscaler, value), overlap(r))
+	case "breaks":
+		return unstated(r)
+	case "known":
+		for _, of := range r.Known {
+			if err := rangeSlip(r.Autoscaler, string(of.Releases)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ofValues finds values of patterns that are almost a word of the scenario, or one that Kubernetes, the programs and the clouds have.
+func ofValues(k Known, values []value, steps []*messages.PickleStep) (wrong []InRecord) {
 	var said, resources []string
 	for i, step := range steps {
 		for _, w := range ofStep(i, step) {

@@ -68,9 +68,11 @@ func Find(k Known, steps []*messages.PickleStep, record []byte) (wrong []Problem
 	for _, w := range words {
 		count[w.text]++
 	}
+	words = append(words, word{-1, true, podLabel}) // which pods have that steps make in words
+	count[podLabel] += 2
 	known := vocabulary.Words()
 	for _, w := range words {
-		if count[w.text] > 1 || slices.Contains(known, w.text) {
+		if count[w.text] > 1 || slices.Contains(known, w.text) || slices.Contains(heads, w.text) {
 			continue
 		}
 		among := known
@@ -101,13 +103,23 @@ func Find(k Known, steps []*messages.PickleStep, record []byte) (wrong []Problem
 	return wrong
 }
 
+// heads are short words above the columns of tables.
+var heads = []string{"min", "max"}
+
+// podLabel is the key of the label of pods that sentences make.
+const podLabel = "app"
+
 // locations are known words that are short.
 var locations = sync.OnceValue(func() []string {
 	return slices.DeleteFunc(slices.Clone(vocabulary.Words()), func(word string) bool { return !location.MatchString(word) })
 })
 
-// aFlag is one of a command line.
-var aFlag = regexp.MustCompile(`--[a-z][a-z0-9-]{3,}`)
+var (
+	// aFlag is one of a command line, or a variable.
+	aFlag = regexp.MustCompile(`--[a-z][a-z0-9-]{3,}|\b[A-Z]{3,}(?:_[A-Z]+)+\b`)
+	// switches are the values of flags that are on or off.
+	switches = []string{"true", "false"}
+)
 
 // ofFlags finds flags that no program is known to have, and that are spelled almost like one, and spans of time that are none.
 func ofFlags(k Known, steps []*messages.PickleStep) (wrong []Problem) {
@@ -122,11 +134,17 @@ func ofFlags(k Known, steps []*messages.PickleStep) (wrong []Problem) {
 				if flag := row.Cells[0].Value; len(row.Cells) == 2 && slices.Contains(k.Spans, flag) && !isSpan(row.Cells[1].Value) {
 					wrong = append(wrong, Problem{i, fmt.Errorf("%s: %q is no duration (want for example 10m)", flag, row.Cells[1].Value)})
 				}
+				// mutant: a flag may be almost true
+				if flag := row.Cells[0].Value; len(row.Cells) == 2 && aFlag.MatchString(flag) {
+					if near := strict.Nearest(row.Cells[1].Value, switches); near != "" {
+						wrong = append(wrong, Problem{i, fmt.Errorf("%s: did you mean %s instead of %q?", flag, near, row.Cells[1].Value)})
+					}
+				}
 			}
 		}
 		for _, flag := range aFlag.FindAllString(said, -1) {
 			if near := strict.Nearest(flag, k.Flags); near != "" && !alike(flag, near) {
-				wrong = append(wrong, Problem{i, fmt.Errorf("%s is spelled almost like the flag %s: did you mean that?", flag, near)})
+				wrong = append(wrong, Problem{i, fmt.Errorf("%s is spelled almost like %s: did you mean that?", flag, near)})
 			}
 		}
 	}
@@ -147,9 +165,17 @@ func shortest(w word) int {
 	return 4
 }
 
-// lacksOne reports whether a word of two letters is one of three without one of them.
+// lacksOne reports whether a word of two or three letters is one of one more without one of them.
 func lacksOne(short, long string) bool {
-	return len(short) == 2 && len(long) == 3 && (long[1:] == short || long[:2] == short || long[:1]+long[2:] == short)
+	if len(short) < 2 || len(short) > 3 || len(long) != len(short)+1 {
+		return false
+	}
+	for i := range long {
+		if long[:i]+long[i+1:] == short {
+			return true
+		}
+	}
+	return false
 }
 
 // sameLetters reports whether a word is another one, with its letters and digits in another order.

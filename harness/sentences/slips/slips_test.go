@@ -47,7 +47,7 @@ func steps(t *testing.T, text string) (all []*messages.PickleStep) {
 }
 
 var known = slips.Known{
-	Flags: []string{"--max-node-provision-time"}, Spans: []string{"--max-node-provision-time", "BATCH_MAX_DURATION"},
+	Flags: []string{"--max-node-provision-time", "HCLOUD_SERVER_TIMEOUT"}, Spans: []string{"--max-node-provision-time", "BATCH_MAX_DURATION"},
 	Prose:   slips.Prose{'p': {"provisionable"}},
 	Effects: []string{"alterReply", "no kubelet runs"}, Operations: []string{"GET /servers", "NodeGroupNodes"},
 }
@@ -65,7 +65,7 @@ func TestFind(t *testing.T) {
 		{"both twice", "Given \"best\" and \"rest\"\nAnd \"best\" and \"rest\"\n", ""},
 		{"a value and a key", "Given these objects:\n\"\"\"\nlabels: {apps: web}\nname: app-s\n\"\"\"\n", ""},
 		{"instance types", "Given the type \"m6i.xlarge\"\nAnd the type \"c6i.xlarge\"\n", ""},
-		{"a flag", "Given it has\n| --max-node-provision-tme | 3m |\n", "spelled almost like the flag --max-node-provision-time"},
+		{"a flag", "Given it has\n| --max-node-provision-tme | 3m |\n", "spelled almost like --max-node-provision-time"},
 		{"a version", "Given these objects:\n\"\"\"\nkind: NodePool\napiVersion: karpenter.sh/v1bata1\n\"\"\"\n", `"v1bata1" is no version`},
 		{"a class", "Given these objects:\n\"\"\"\nkind: NodePool\nspec: {template: {spec: {nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClas}}}}\n\"\"\"\n",
 			`has no kind "KWOKNodeClas"`},
@@ -98,6 +98,11 @@ func TestFind(t *testing.T) {
 		{"round seconds", "Given it takes 10s\nThen it is there within 100s\n", ""},
 		{"processors", "Given a pod that requests 110m CPU\n", ""},
 		{"a span", "Given it has\n| --max-node-provision-time | m3 |\n", `--max-node-provision-time: "m3" is no duration`},
+		{"a variable", "Given it has\n| HCLOUD_SERVEER_TIMEOUT | 10 |\n", "spelled almost like HCLOUD_SERVER_TIMEOUT"},
+		{"a switch", "Given it has\n| --max-node-provision | trrue |\n", `--max-node-provision: did you mean true instead of "trrue"?`},
+		{"a letter less", "Given the group \"best\"\nAnd the group \"best\"\nAnd the group \"bst\"\n", `"bst" stands there only`},
+		{"the label of pods", "Given these objects:\n\"\"\"\nselector: {matchLabels: {ap: web}}\n\"\"\"\n", `"ap" stands there only`},
+		{"the group of a fault's resource", "Given these faults:\n\"\"\"\nmatch: {resource: machines.clustter.x-k8s.io}\n\"\"\"\n", `"clustter.x-k8s.io" is no group`},
 		{"a span of a variable", "Given it has\n| BATCH_MAX_DURATION | jm |\n", `BATCH_MAX_DURATION: "jm" is no duration`},
 		{"a span of an outline", "Given it has\n| --max-node-provision-time | <time> |\n", ""},
 		{"a resource", "Given these objects:\n\"\"\"\nkind: Pod\nspec: {containers: [{name: a, resources: {requests: {pcu: 1}}}]}\n\"\"\"\n", `refuses the resource "pcu"`},
@@ -190,7 +195,7 @@ func TestOfRecord(t *testing.T) {
 		{"an end before the beginning", "affected: '<1.28.0 || >=1.30.0, <1.3.30'\n", `">=1.30.0, <1.3.30" has no release`, scenarios.Record{}},
 		{"a release that is left out", "fixed: '>v1.7.0'\n", "did you mean >=v1.7.0?", scenarios.Record{}},
 		{"two numbers", "fixed: '>=v113.0'\n", "names v113.0", scenarios.Record{Autoscaler: "karpenter"}},
-		{"a point elsewhere", "fixed: '>=v1.3.40'\n", "a point in another place", scenarios.Record{Autoscaler: "aws-ccm"}},
+		{"a point elsewhere", "fixed: '>=v1.3.40'\n", "a point in another place", scenarios.Record{Autoscaler: "karpenter"}},
 		{"releases of another failure", "known: []\n", "is written as no range", scenarios.Record{Known: []scenarios.Known{{Releases: "=>1.0.0"}}}},
 		{"a statement", "breaks: []\n", `no invariant of the record or its folder has the statement "no tow at once", did you mean "no two at once"?`,
 			scenarios.Record{Breaks: []string{"no tow at once"}, Invariants: []checker.Statement{{Statement: "no two at once"}}}},
@@ -204,6 +209,7 @@ func TestOfRecord(t *testing.T) {
 		{"the group of a resource", "trigger: {sequence: [{match: {resource: machines.clustter.x-k8s.io}}]}\n", `"clustter.x-k8s.io" stands there only`, scenarios.Record{}},
 		{"a step", "trigger: {sequence: [{match: {detail: {text: {contains: a nod}}}}]}\n", "", scenarios.Record{}},
 		{"a step that is not there", "trigger: {sequence: [{match: {detail: {text: {contains: a ndoe}}}}]}\n", `no step of the scenario has the text "a ndoe"`, scenarios.Record{}},
+		{"a release of long ago", "fixed: '>=v1.4.0'\n", "is a digit missing?", scenarios.Record{Autoscaler: "aws-ccm"}},
 		{"one side", "targets: []\n", "no target is expected to be healthy", scenarios.Record{Targets: both[:1]}},
 		{"the other side", "targets: []\n", "no target is expected to show", scenarios.Record{Targets: both[1:]}},
 		{"both sides", "targets: []\n", "", scenarios.Record{Targets: both}},

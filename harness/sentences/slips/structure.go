@@ -112,6 +112,8 @@ func (s *structure) mapping(n *yaml.Node, path []string) {
 				strings.Join(computeResources, ", "), strict.Meant(key.Value, computeResources))
 		case key.Value == "apiVersion" && strings.Contains(value.Value, "/"):
 			s.group("apiVersion", value.Value[:strings.Index(value.Value, "/")])
+		case key.Value == "resource" && strings.Contains(value.Value, "."):
+			s.group("resource", value.Value[strings.Index(value.Value, ".")+1:])
 		case key.Value == "group":
 			s.group(cmp.Or(last, key.Value), value.Value)
 		// mutant: a port may have any number

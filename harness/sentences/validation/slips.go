@@ -30,7 +30,7 @@ func SlipsOfRecord(r scenarios.Record, text []byte, steps []*messages.PickleStep
 }
 
 var (
-	aFlag  = regexp.MustCompile(`--[a-z][a-z0-9-]{3,}`)
+	aFlag  = regexp.MustCompile(`--[a-z][a-z0-9-]{3,}|\b[A-Z]{3,}(?:_[A-Z]+)+\b`)
 	valued = regexp.MustCompile(`(--[a-z][a-z0-9-]{3,}|\b[A-Z]+_[A-Z_]+)(?:=| *\| *)([^ |"]+)`)
 	ofTime = regexp.MustCompile(`(?i)[-_](?:time|timeout|delay|period|interval|duration|after-[a-z]+|age)$`)
 )

@@ -23,7 +23,8 @@ cluster.x-k8s.io/skip-remediation cluster.x-k8s.io/delete-machine cluster.x-k8s.
 cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size
 get list watch create update patch delete deletecollection created deleted running
 RequestLimitExceeded InsufficientInstanceCapacity InsufficientReservedInstanceCapacity UnauthorizedOperation
-InternalError ServiceUnavailable
+InternalError ServiceUnavailable ThrottlingException
+Canceled DeadlineExceeded NotFound AlreadyExists PermissionDenied ResourceExhausted FailedPrecondition Unavailable
 fsn1 nbg1 hel1 zone-a zone-b zone-c
 `
 
@@ -37,7 +38,8 @@ NodeNotReady NodeReady RegisteredNode RemovingNode DeletingNode NodeNotSchedulab
 TriggeredScaleUp NotTriggerScaleUp ScaledUpGroup FailedToScaleUpGroup ScaleUpTimedOut ScaleDown ScaleDownFailed ScaleDownEmpty
 DeleteUnregistered DeleteUnregisteredFailed FailedToRevertScaleUp FixNodeGroupSizeDone
 Nominated Launched Registered Initialized Disrupted DisruptionLaunching DisruptionTerminating DisruptionBlocked Unconsolidatable
-FailedDraining AwaitingVolumeDetachment TerminationGracePeriodExpiring InsufficientCapacityError UnregisteredTaintMissing
+Unschedulable SchedulerError FailedDraining
+AwaitingVolumeDetachment TerminationGracePeriodExpiring InsufficientCapacityError UnregisteredTaintMissing
 AMIDrift SubnetDrift SecurityGroupDrift CapacityReservationDrift NodeClassDrift NodePoolDrifted RequirementsDrifted
 NoCompatibleInstanceTypes FailedConsistencyCheck NodeRepairBlocked SpotInterrupted InstanceTerminating
 SuccessfulCreate SuccessfulDelete FailedCreate FailedDelete DetectedUnhealthy MachineMarkedUnhealthy RemediationRestricted
