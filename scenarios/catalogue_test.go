@@ -212,7 +212,7 @@ func TestCheckFeatures(t *testing.T) {
 		{"unknown tag", map[string]string{name: "Feature: F\n  @karpenter-1-a\n" + scenario + "  @karpenter-9-b\n" + scenario}, "none of its tags (@karpenter-9-b) is an ID"},
 		{"twice", map[string]string{name: "@karpenter-1-a\nFeature: F\n" + scenario + scenario}, "2 scenarios of features/karpenter/issue-1-a.feature have the tag"},
 		{"other file", map[string]string{name: "Feature: F\n  @karpenter-1-a\n" + scenario, "karpenter/b.feature": "Feature: F\n  @karpenter-1-a\n" + scenario}, "belongs to features/karpenter/issue-1-a.feature"},
-		{"malformed", map[string]string{name: "Feature: F\n  Scenario: S\n    Given x\n    Oops\n"}, "features/karpenter/issue-1-a.feature: malformed: (4:5): expected"},
+		{"malformed", map[string]string{name: "Feature: F\n  Scenario: S\n    Given x\n    Oops\n"}, "features/karpenter/issue-1-a.feature: malformed: (4:5): \"Oops\" begins no line of a feature"},
 		{"no text", map[string]string{name: "\x1b[2J\xff"}, `features/karpenter/issue-1-a.feature: malformed: "(1:1)`},
 		{"foreign folder", map[string]string{name: "Feature: F\n  @karpenter-1-a\n" + scenario, "other/b.feature": "Feature: F\n  @other-1-b\n" + scenario}, "features/other/b.feature: scenario"},
 	}

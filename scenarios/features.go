@@ -15,6 +15,8 @@ import (
 
 	gherkin "github.com/cucumber/gherkin/go/v26"
 	messages "github.com/cucumber/messages/go/v21"
+
+	"nodestorm/sim/strict"
 )
 
 // CheckFeatures compares the catalogue with the features, */*.feature below fsys
@@ -129,11 +131,22 @@ func ParseFeature(text []byte, newID func() string) (*messages.GherkinDocument, 
 // longestProblem is how much of one is shown.
 const longestProblem = 300
 
+var (
+	// unexpected is what the parser says of a line that begins with none of its words: the place, and the first word.
+	unexpected = regexp.MustCompile(`^(\(\d+:\d+\):) expected: .*, got '\s*(\pL[\pL:]*).*'$`)
+	keywords   = []string{"Feature:", "Rule:", "Background:", "Scenario:", "Examples:", "Given", "When", "Then", "And", "But"}
+)
+
 // firstProblem is the first line of what the parser says, after its heading; the
 // others mostly follow from it.
 func firstProblem(err error) error {
 	lines := strings.Split(err.Error(), "\n")
 	text := lines[min(1, len(lines)-1)]
+	// mutant: the parser's own words say what is wrong
+	if m := unexpected.FindStringSubmatch(text); m != nil && !slices.Contains(keywords, m[2]) {
+		text = fmt.Sprintf("%s %q begins no line of a feature: a step begins with Given, When, Then, And or But%s", m[1], m[2],
+			strict.Meant(m[2], keywords))
+	}
 	if strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) >= 0 {
 		text = strconv.QuoteToASCII(text[:min(len(text), longestProblem)]) // of a file that is no text
 	}

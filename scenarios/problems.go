@@ -68,7 +68,8 @@ func LineIn(text string) int {
 
 var (
 	fieldWord = regexp.MustCompile(`^([A-Za-z][\w-]*)((?:\[\d+\])*)(\.|: )?`)
-	unknown   = regexp.MustCompile(`^(?:unknown|duplicate) field "([^"]+)"`)
+	unknown   = regexp.MustCompile(`^(?:(?:unknown|duplicate) )?field "([^"]+)"`)
+	noValue   = regexp.MustCompile(`^"?([^"]+?)"? is no duration`)
 )
 
 // Locate finds the field that the text about a record begins with, and its line.
@@ -107,6 +108,36 @@ func Locate(document *yaml.Node, text string) (field string, line int) {
 		}
 		text = text[len(m[0]):]
 	}
+}
+
+// LocateValue finds the field with the value that the text about a record begins with, and its line: who reads a value does not
+// know where it is. It is 0 if there is none.
+func LocateValue(document *yaml.Node, text string) (field string, line int) {
+	if m := noValue.FindStringSubmatch(text); m != nil {
+		return valued(document, m[1], "")
+	}
+	return "", 0
+}
+
+func valued(n *yaml.Node, value, path string) (field string, line int) {
+	if n.Kind == yaml.ScalarNode && n.Value == value {
+		return path, n.Line
+	}
+	for i, child := range n.Content {
+		below := path
+		switch {
+		case n.Kind == yaml.MappingNode && i%2 == 0:
+			continue // a key
+		case n.Kind == yaml.MappingNode:
+			below = strings.TrimPrefix(path+"."+n.Content[i-1].Value, ".")
+		case n.Kind == yaml.SequenceNode:
+			below = fmt.Sprintf("%s[%d]", path, i)
+		}
+		if field, line = valued(child, value, below); line > 0 {
+			return field, line
+		}
+	}
+	return "", 0
 }
 
 // member is a field of a mapping.

@@ -27,6 +27,15 @@ func ReadFolder(name string) *folder.Folder {
 			f.Problems = append(f.Problems, scenarios.Problem{File: s.File, Line: s.Steps[wrong.Step].Line, Text: wrong.Err.Error()})
 		}
 	}
+	for _, feature := range f.Features {
+		misread := validation.Keywords(string(feature.Text))
+		if len(misread) > 0 && feature.Shown != "" { // what is wrong with its other steps mostly follows from that
+			f.Problems = slices.DeleteFunc(f.Problems, func(p scenarios.Problem) bool { return p.File == feature.Shown })
+		}
+		for _, m := range misread {
+			f.Problems = append(f.Problems, scenarios.Problem{File: feature.Shown, Line: m.Line, Text: m.Err.Error()})
+		}
+	}
 	f.Problems.Sort()
 	f.Problems = slices.Compact(f.Problems) // rows of an outline have steps in common
 	return f

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	messages "github.com/cucumber/messages/go/v21"
+	"go.yaml.in/yaml/v3"
 
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
@@ -70,9 +71,22 @@ func slipsOf(s scenarios.Scenario) (found scenarios.Problems) {
 	return append(found, releasesOf(s)...)
 }
 
-// releasesOf are the steps that name a release of the target which is almost called like one that the catalogue knows, and of
+// releasesOf are the targets of a record, and the steps that name a release of the target which is almost called like one that the catalogue knows, and of
 // which the store has no build.
 func releasesOf(s scenarios.Scenario) (found scenarios.Problems) {
+	var record yaml.Node
+	for i, target := range s.Record.Targets {
+		ref := builds.Ref{Name: s.Record.Autoscaler, Version: target.Version()}
+		releases, err := scenarios.ReleasesOf(ref.Name)
+		near := slips.Release(ref.Version, releases)
+		// mutant: a target may be almost a release
+		if err != nil || near == "" || stored(ref) || yaml.Unmarshal(s.RecordFile.Text, &record) != nil {
+			continue
+		}
+		field, line := scenarios.Locate(&record, fmt.Sprintf("targets[%d].name: ", i))
+		found = append(found, scenarios.Problem{File: s.RecordFile.Shown, Line: line, Field: field, Text: fmt.Sprintf("%s: the store has no "+
+			"build %s: did you mean %s@%s? If there is such a release, build it first: nodestorm target build %s", field, ref, ref.Name, near, ref)})
+	}
 	for i, step := range s.Pickle() {
 		refs, _ := requirements.Releases([]*messages.PickleStep{step}, builds.Ref{Name: s.Record.Autoscaler})
 		for _, ref := range refs {

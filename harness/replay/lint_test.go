@@ -64,3 +64,49 @@ func TestLintFindsReleases(t *testing.T) {
 		t.Errorf("of a build in the store it says %q", got)
 	}
 }
+
+// What lint says of slips of newcomers has the line, the field, and what to write. What follows from a slip is left out.
+func TestLintSays(t *testing.T) {
+	t.Setenv("NODESTORM_CACHE", t.TempDir())
+	catalogue, err := features.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := catalogue.Lookup("karpenter-7515-not-ready-noexecute")
+	if err != nil {
+		t.Fatal(err)
+	}
+	story, file := record.Feature, record.ID+".yaml"
+	for _, test := range []struct {
+		name, file, from, to string
+		want                 []string
+	}{
+		{"a number", file, "count: 3", "count: three", []string{`.yaml:28: field "work.count": found string, want a number`}},
+		{"a duration", file, "symptom:", "symptom:\n  within: 30 minutes", []string{`symptom.within: "30 minutes" is no duration: write 30m`}},
+		{"a bare duration", file, "symptom:", "symptom:\n  within: 30", []string{`symptom.within: 30 is no duration above zero`}},
+		{"a target", file, "fixed:", "targets:\n- {name: karpenter@1.6.4, expected: reproduced}\n- {name: karpenter@v1.7.0, expected: healthy}\nfixed:",
+			[]string{"targets[0].name: the store has no build karpenter@1.6.4: did you mean karpenter@v1.6.4?"}},
+		{"a keyword", story, "    Then ", "    Thn ", []string{`"Thn" begins no line of a feature: a step begins with Given, When, Then, And or But, did you mean "Then"?`}},
+		{"the first keyword", story, "    Given a cluster", "    Gven a cluster", []string{`"Gven" begins no step: did you mean "Given"?`}},
+		{"a keyword in small letters", story, "    Given a cluster", "    given a cluster", []string{`"given" begins no step: did you mean "Given"?`}},
+		{"a duration of a step", story, "Then 5m from now", "Then 5 minutes from now", []string{`durations have units of a letter: write "5m from now`}},
+		{"a resource", story, "    Then ", "    Then \"karpenter\" has sent \"delete\" of \"nodeclaim\" within 5m\n    And ",
+			[]string{`"karpenter" has sent "delete" of "nodeclaim": resource: "nodeclaim" is none, did you mean "nodeclaims"?`}},
+		{"what follows", story, "a NodePool \"", "a NodePol \"", []string{`did you mean "Given Karpenter with a NodePool \"NAME\""`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			folder := folderOf(t, catalogue, record)
+			folder[file], _, _ = strings.Cut(folder[file], "\ntwins:") // whose features are not there
+			right := folder[test.file]
+			if folder[test.file] = strings.Replace(right, test.from, test.to, 1); folder[test.file] == right {
+				t.Fatalf("%s has no %q", test.file, test.from)
+			}
+			said := strings.Split(linted(t, folder), "\n")
+			for i, want := range test.want {
+				if len(said) != len(test.want) || !strings.Contains(said[i], want) {
+					t.Errorf("it says %q, want %q", said, want)
+				}
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,17 +17,27 @@ import (
 // that is no YAML the node is nil, and the problem noted.
 func (f *Folder) decode(name string, text []byte, into any) (node *yaml.Node, wrong []error) {
 	err := strict.Unmarshal(text, into)
+	node = &yaml.Node{}
+	if wrong := yaml.Unmarshal(text, node); wrong != nil {
+		err = cmp.Or(err, wrong)
+		f.problem(name, scenarios.LineIn(err.Error()), "", "%v", err)
+		return nil, nil
+	}
 	if all := (strict.Problems)(nil); errors.As(err, &all) {
 		for _, problem := range all {
 			wrong = append(wrong, errors.New(problem))
 		}
 	} else if err != nil {
-		f.problem(name, scenarios.LineIn(err.Error()), "", "%v", err)
-		return nil, nil
-	}
-	node = &yaml.Node{}
-	if err := yaml.Unmarshal(text, node); err != nil {
-		f.problem(name, scenarios.LineIn(err.Error()), "", "%v", err)
+		field, line := scenarios.LocateValue(node, err.Error())
+		switch {
+		// mutant: a value that cannot be read is anywhere
+		case line > 0:
+			f.problem(name, line, field, "%s: %v", field, err)
+		case scenarios.LineIn(err.Error()) > 0:
+			f.problem(name, scenarios.LineIn(err.Error()), "", "%v", err)
+		default:
+			f.misplaced(name, node, []error{err})
+		}
 		return nil, nil
 	}
 	return node, wrong

@@ -3,6 +3,7 @@ package strict
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -24,6 +25,28 @@ func (d Duration) Short() string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
+}
+
+var (
+	// spelled is a duration as people say it: 30 minutes, 5 min, or a bare number.
+	spelled = regexp.MustCompile(`^([0-9]{1,6}) *([A-Za-z]*)$`)
+	// units are those of durations, by how their names begin.
+	units = []struct{ name, unit string }{{"milliseconds", "ms"}, {"seconds", "s"}, {"minutes", "m"}, {"hours", "h"}}
+)
+
+// DurationMeant is how a duration is written that people say in words: 30m for "30 minutes". It is empty if a text is none.
+func DurationMeant(text string) string {
+	m := spelled.FindStringSubmatch(text)
+	if m == nil || m[2] == "" {
+		return ""
+	}
+	word := strings.ToLower(m[2])
+	for _, of := range units {
+		if short := strings.TrimSuffix(word, "s"); word == of.unit || short != "" && strings.HasPrefix(of.name, short) {
+			return m[1] + of.unit
+		}
+	}
+	return ""
 }
 
 // MarshalJSON writes what UnmarshalJSON reads.

@@ -30,3 +30,14 @@ func TestDuration(t *testing.T) {
 		}
 	}
 }
+
+func TestDurationMeant(t *testing.T) {
+	for text, want := range map[string]string{
+		"30 minutes": "30m", "5 min": "5m", "1 hour": "1h", "90 Seconds": "90s", "10 secs": "10s", "20ms": "20ms", "30": "", "30 pods": "", "30 s": "30s",
+		"a minute": "", "5 metres": "",
+	} {
+		if got := strict.DurationMeant(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

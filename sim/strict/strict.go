@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,7 +38,7 @@ func Unmarshal(data []byte, into any) error {
 	}
 	problems, err := sigsjson.UnmarshalStrict(text, into)
 	if wrong := new(json.UnmarshalTypeError); errors.As(err, &wrong) {
-		return fmt.Errorf("field %q: found %s, want %s", wrong.Field, wrong.Value, kind(wrong.Type))
+		return fmt.Errorf("field %q: found %s, want %s", embedded.ReplaceAllString(wrong.Field, ""), wrong.Value, kind(wrong.Type))
 	}
 	if err != nil {
 		return oneline.YAML(err)
@@ -58,6 +59,9 @@ func Unmarshal(data []byte, into any) error {
 	}
 	return Problems(texts)
 }
+
+// embedded are the names of Go's types in the path of a field, which no file has.
+var embedded = regexp.MustCompile(`^(?:[A-Z]\w*\.)+`)
 
 // Meant is ", did you mean …?" for a word that is close to one of those that are known,
 // else empty. Of several as close it is the one that begins alike the longest: v1.7.0 for

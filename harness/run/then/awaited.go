@@ -80,7 +80,7 @@ func InWords(said string) (a Awaited, err error) {
 			return a, fmt.Errorf("%q: %w", said, err)
 		}
 	}
-	return a, a.check()
+	return a, a.check(said)
 }
 
 // InYAML reads an event as a pattern.
@@ -89,15 +89,16 @@ func InYAML(text string) (a Awaited, err error) {
 		return a, fmt.Errorf("the event to wait for: %w", err)
 	}
 	a.Said = a.String()
-	return a, a.check()
+	return a, a.check("the event to wait for")
 }
 
-func (a Awaited) check() error {
+// check finds what is wrong with an event that is called so.
+func (a Awaited) check(called string) error {
 	if a.Count < 0 {
-		return fmt.Errorf("the event to wait for: count: %d is negative", a.Count)
+		return fmt.Errorf("%s: count: %d is negative", called, a.Count)
 	}
 	if err := a.Check(); err != nil {
-		return fmt.Errorf("the event to wait for: %w", err)
+		return fmt.Errorf("%s: %w", called, err)
 	}
 	return nil
 }

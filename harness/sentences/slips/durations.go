@@ -174,12 +174,13 @@ func count(all []string, text string) (n int) {
 }
 
 // natural reports whether a duration with a digit twice is one that people choose beside the one without: seconds are measured,
-// and any number of more than two equal digits is right, and eleven are ten and one more.
+// and any number of them is right but one of equal digits, and eleven are ten and one more.
 func (s spans) natural(d string, n int) bool {
 	if n == 11 {
 		return strings.HasSuffix(d, "s") || slices.Contains(s.all, strings.Replace(d, "11", "10", 1))
 	}
-	return strings.HasSuffix(d, "s") && (n > 99 || n%11 != 0)
+	digits := strings.TrimRight(d, "hms")
+	return strings.HasSuffix(d, "s") && strings.Trim(digits, digits[:1]) != ""
 }
 
 // tenfold reports whether two texts differ by a zero that one of them has more.

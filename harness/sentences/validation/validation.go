@@ -2,9 +2,11 @@
 package validation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 
 	"github.com/cucumber/messages/go/v21"
@@ -17,6 +19,7 @@ import (
 	"nodestorm/harness/sentences/words"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history/checker"
+	"nodestorm/sim/strict"
 )
 
 // Steps finds a step that no sentence matches, a scenario without a cluster, or what a
@@ -45,6 +48,7 @@ const mostMeant = 20
 func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 	feature, made, cloud := &scene.Feature{Beside: beside}, Made(steps, beside), requirements.System(steps)
 	var owes []int // the steps of feature.Owed
+	unread := false
 	for i, said := range steps {
 		m, err := stepdef.Find(said, beside)
 		now, isOld := words.Newer(said.Text, cloud)
@@ -53,7 +57,7 @@ func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 		case isOld:
 			err = fmt.Errorf("its step %q is called %q now: nodestorm lint --fix rewrites it", stepdef.Said(said), now)
 		case errors.Is(err, stepdef.ErrUndefined):
-			err = unknown(said, len(wrong) < mostMeant)
+			err, unread = unknown(said, len(wrong) < mostMeant), true
 		case i == 0 && m.Definition != nil && !m.Definition.Begins:
 			err = fmt.Errorf("it begins with %q, and must with a cluster, as in \"Given a cluster\"", said.Text)
 		case err == nil:
@@ -67,6 +71,10 @@ func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 		}
 	}
 	for i, owed := range feature.Owed {
+		// mutant: what follows from a step that is not understood is said as well
+		if unread {
+			break
+		}
 		if err := owed(feature); err != nil {
 			wrong = append(wrong, Problem{owes[i], err})
 		}
@@ -136,6 +144,9 @@ func instead(said *messages.PickleStep) string {
 	if words.TooLong(said.Text) {
 		return ""
 	}
+	if meant := inUnits(said.Text); meant != said.Text && len(stepdef.Matches(role, meant)) > 0 {
+		return fmt.Sprintf("durations have units of a letter: write %q", meant)
+	}
 	if action, event, waits := strings.Cut(said.Text, stepdef.Once); waits {
 		if wrong := wrongEvent(action, strings.TrimSuffix(event, ":")); wrong != "" {
 			return wrong
@@ -163,6 +174,14 @@ func instead(said *messages.PickleStep) string {
 		return wrong + fmt.Sprintf(", in %q", meant)
 	}
 	return fmt.Sprintf("did you mean %q", meant)
+}
+
+// inWords is a duration as people say it.
+var inWords = regexp.MustCompile(`\b[0-9]+ ?(?:milliseconds?|seconds?|secs?|minutes?|mins?|hours?)\b`)
+
+// inUnits is the text of a step with its durations as steps write them.
+func inUnits(text string) string {
+	return inWords.ReplaceAllStringFunc(text, func(said string) string { return cmp.Or(strict.DurationMeant(said), said) })
 }
 
 // wrongEvent says what is wrong with the event that an action waits for, or "".
