@@ -49,6 +49,15 @@ func DurationMeant(text string) string {
 	return ""
 }
 
+// NoDuration is the error of a value in JSON that is no duration above zero.
+func NoDuration(text []byte) error {
+	said := strings.Trim(string(text), `"`)
+	if meant := DurationMeant(said); meant != "" && meant != said {
+		return fmt.Errorf("%s is no duration: write %s", text, meant)
+	}
+	return fmt.Errorf("%s is no duration above zero (want for example 150s or 15m)", text)
+}
+
 // MarshalJSON writes what UnmarshalJSON reads.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 

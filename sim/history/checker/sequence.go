@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"nodestorm/sim/history"
@@ -52,10 +51,7 @@ type Duration time.Duration
 // UnmarshalJSON implements json.Unmarshaler.
 func (d *Duration) UnmarshalJSON(text []byte) error {
 	if err := (*strict.Duration)(d).UnmarshalJSON(text); err != nil || *d <= 0 {
-		if meant := strict.DurationMeant(strings.Trim(string(text), `"`)); meant != "" {
-			return fmt.Errorf("%s is no duration: write %s", text, meant)
-		}
-		return fmt.Errorf("%s is no duration above zero (want for example 150s or 15m)", text)
+		return strict.NoDuration(text)
 	}
 	return nil
 }
