@@ -126,6 +126,10 @@ mutants: ## Break nodestorm in all listed ways; a test must notice each: make mu
 inert: setup ## Replay every record on programs that do nothing: none may be healthy or reproduced (about an hour)
 	@NODESTORM_INERT=all $(GO) test ./harness/replay -run '^TestInert$$' -count=1 -v -timeout 10h
 
+.PHONY: slips
+slips: setup ## Play records of Karpenter with a typo that lint does not find: none may be healthy (about ten minutes)
+	@NODESTORM_SLIPS=all $(GO) test ./harness/replay -run '^TestSlipsPlayed$$' -count=1 -v -timeout 2h
+
 .PHONY: attack
 attack: setup ## Try to have nodestorm say what is not so, and write docs/attack.md: make attack ONLY=parts,stops (about an hour)
 	@mkdir -p $(OUT)
