@@ -135,37 +135,25 @@ func (w *writer) clusterAPI(pods []*pod) {
 	w.story(pods, groups)
 }
 
-// fill leaves no room on the machines that groups have, of which nobody knows what ran on them.
+// fill leaves no room on the machines that groups have, of which nobody knows what ran on them. Each pod is Running
+// before the autoscaler is there, which would find a machine for it otherwise.
 func (w *writer) fill(groups groupsOf) {
-	var all []map[string]any
+	filled := 0
 	for _, g := range groups.all {
-		replicas := min(max(g.size, g.min), 100)
-		if replicas == 0 {
+		name, machines := groups.named[g.name], max(g.size, g.min)
+		if _, taints := w.marks(g); taints != "" && machines > 0 {
+			w.addNote("the machines of the group %s, which have taints, have room for pods that tolerate them", name)
 			continue
 		}
-		labels := map[string]any{"app": "in-use-" + groups.named[g.name]}
-		container := map[string]any{"name": "app", "image": "app", "resources": map[string]any{"requests": shapes.List(w.allButHalf(w.groupType(g)))}}
-		tolerations := []any{} // of the group's machines alone: any other Node has room for something else
-		if _, taints := w.marks(g); taints != "" {
-			for taint := range strings.SplitSeq(taints, ",") {
-				key, _, _ := strings.Cut(taint[:strings.LastIndexByte(taint, ':')], "=")
-				tolerations = append(tolerations, map[string]any{"key": key, "operator": "Exists"})
+		cpu := w.allButHalf(w.groupType(g))[corev1.ResourceCPU]
+		for n := range machines {
+			if filled++; filled > mostDraftPods {
+				w.addNote("more than %d machines are there: the others have room", mostDraftPods)
+				return
 			}
+			comment := []string{"These fill the machines that are there, so that the pods below wait for another."}
+			w.step(fmt.Sprintf(`And a pod "in-use-%s-%d" that requests %dm CPU is Running`, name, n+1, cpu.MilliValue()), comment[min(filled-1, 1):]...)
 		}
-		all = append(all, map[string]any{
-			"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": labels["app"]},
-			"spec": map[string]any{
-				"replicas": replicas, "selector": map[string]any{"matchLabels": labels},
-				"template": map[string]any{
-					"metadata": map[string]any{"labels": labels},
-					"spec":     map[string]any{"tolerations": tolerations, "containers": []any{container}},
-				},
-			},
-		})
-	}
-	if len(all) > 0 {
-		w.step("And these objects:", "They fill the machines that are there, so that the pods below wait for another.")
-		w.quote(all...)
 	}
 }
 

@@ -25,31 +25,9 @@ Feature: A pod finds a node
       | name          | min | max | type     | labels                            |
       | workers-eu-1a | 1   | 6   | m5-large | topology.kubernetes.io/zone=eu-1a |
     And "MachineDeployment/workers-eu-1a" is scaled to 2
-    # They fill the machines that are there, so that the pods below wait for another.
-    And these objects:
-      """
-      apiVersion: apps/v1
-      kind: Deployment
-      metadata:
-        name: in-use-workers-eu-1a
-      spec:
-        replicas: 2
-        selector:
-          matchLabels:
-            app: in-use-workers-eu-1a
-        template:
-          metadata:
-            labels:
-              app: in-use-workers-eu-1a
-          spec:
-            containers:
-            - image: app
-              name: app
-              resources:
-                requests:
-                  cpu: 1500m
-            tolerations: []
-      """
+    # These fill the machines that are there, so that the pods below wait for another.
+    And a pod "in-use-workers-eu-1a-1" that requests 1500m CPU is Running
+    And a pod "in-use-workers-eu-1a-2" that requests 1500m CPU is Running
     # Left out, as the world sets them or they shape no decision: logtostderr, namespace, v
     # As far as the log has flags, those that shape decisions and are not here were at their defaults.
     And Cluster Autoscaler with the flags:
