@@ -320,7 +320,7 @@ func TestWrongFeatures(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct{ name, old, new, want string }{
-		{"malformed", "Scenario:", "Scenaro:", "features/" + feature + ": malformed: (12:3): expected:"},
+		{"malformed", "Scenario:", "Scenaro:", "features/" + feature + ": malformed: (12:3): \"Scenaro:\" begins no line of a feature:"},
 		{"no text", string(right), "\x1b[2J\xff", "features/" + feature + `: malformed: "(1:1): expected:`},
 		{"empty", string(right), "", "0 scenarios of features/" + feature + " have the tag @" + scenario},
 		{"unknown ID", "@" + scenario, "@karpenter-1-none", "(@karpenter @issue-7515 @karpenter-1-none) is an ID of the catalogue"},
