@@ -151,8 +151,10 @@ func (w *writer) fill(groups groupsOf) {
 				w.addNote("more than %d machines are there: the others have room", mostDraftPods)
 				return
 			}
-			comment := []string{"These fill the machines that are there, so that the pods below wait for another."}
-			w.step(fmt.Sprintf(`And a pod "in-use-%s-%d" that requests %dm CPU is Running`, name, n+1, cpu.MilliValue()), comment[min(filled-1, 1):]...)
+			if filled == 1 {
+				w.comment("These fill the machines that are there, so that the pods below wait for another.")
+			}
+			w.step(fmt.Sprintf(`And a pod "in-use-%s-%d" that requests %dm CPU is Running`, name, n+1, cpu.MilliValue()))
 		}
 	}
 }

@@ -71,8 +71,8 @@ func slipsOf(s scenarios.Scenario) (found scenarios.Problems) {
 	return append(found, releasesOf(s)...)
 }
 
-// releasesOf are the targets of a record, and the steps that name a release of the target which is almost called like one that the catalogue knows, and of
-// which the store has no build.
+// releasesOf are the targets of a record, and the steps that name a release of the target, which are almost called like one
+// that the catalogue knows, and of which the store has no build.
 func releasesOf(s scenarios.Scenario) (found scenarios.Problems) {
 	var record yaml.Node
 	for i, target := range s.Record.Targets {

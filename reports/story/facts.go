@@ -205,7 +205,8 @@ func flagsOf(r history.Entry) Flags {
 	case history.Clock:
 		f |= Noise
 	case history.Harness:
-		if slices.Contains([]string{history.Rounds, history.Prices, history.Used, history.Measured, history.Unmeasured}, r.Verb) { // curves and measures have them
+		// Curves and measures have them, and metrics are values.
+		if slices.Contains([]string{history.Rounds, history.Prices, history.Used, history.Measured, history.Unmeasured}, r.Verb) {
 			f |= Noise
 		}
 	}

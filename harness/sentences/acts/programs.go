@@ -16,7 +16,8 @@ var programSentences = scene.Sentences{
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a liveness probe asks the target every DURATION, and restarts it after N failures`,
 			Needs: []scene.Need{scene.TargetRuns}, Act: probeTarget},
-		{Role: scene.Given, Words: `the metric "METRIC" of the target is recorded`, Needs: []scene.Need{scene.TargetRuns}, Check: checkTarget, Act: recordMetric},
+		{Role: scene.Given, Words: `the metric "METRIC" of the target is recorded`,
+			Needs: []scene.Need{scene.TargetRuns}, Check: checkTarget, Act: recordMetric},
 		ofTarget(`the target is killed`, killProgram), ofProgram(`the program "NAME" is killed`, killProgram),
 		ofTarget(`the target is restarted`, restartProgram), ofProgram(`the program "NAME" is restarted`, restartProgram),
 		ofTarget(`the target is stopped`, stopProgram), ofProgram(`the program "NAME" is stopped`, stopProgram),
@@ -58,7 +59,8 @@ func probeTarget(_ context.Context, s *scene.Scene, a words.Args) error {
 func recordMetric(_ context.Context, s *scene.Scene, a words.Args) error {
 	source, exposes := s.Target.(metrics.Source)
 	if !exposes {
-		return fmt.Errorf("%s exposes no metrics that nodestorm knows the address of: Karpenter and Cluster Autoscaler do", s.Rig.Target.Program())
+		return fmt.Errorf("%s exposes no metrics that nodestorm knows the address of: Karpenter and Cluster Autoscaler do",
+			s.Rig.Target.Program())
 	}
 	metrics.Record(s.World, s.Rig.Target.Program(), source, []string{a.Text(0)})
 	return nil

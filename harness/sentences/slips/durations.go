@@ -141,8 +141,9 @@ func (s spans) mistyped(d string) error {
 	// mutant: a duration may be any number of minutes
 	if unit == "m" && n > 20 && (n%5 != 0 || n == 55) || unit == "h" && n > 10 && n%12 != 0 ||
 		unit == "s" && n > 99 && n%111 == 0 {
+		units := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
 		return fmt.Errorf("the duration %s stands there only, and is none that people choose: is there a digit too many, or are two "+
-			"swapped? If it is meant, write %s", d, (time.Duration(n) * map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]).String())
+			"swapped? If it is meant, write %s", d, time.Duration(n)*units[unit])
 	}
 	for _, other := range s.all {
 		// mutant: a duration with a digit twice is another duration
