@@ -135,7 +135,7 @@ func (w *writer) clusterAPI(pods []*pod) {
 	w.story(pods, groups)
 }
 
-// fill leaves no room on the machines that groups have, of which nobody knows what ran on them. Each pod is Running
+// fill leaves no room on the machines that groups have, where no source says what ran on them. Each pod is Running
 // before the autoscaler is there, which would find a machine for it otherwise.
 func (w *writer) fill(groups groupsOf) {
 	filled := 0

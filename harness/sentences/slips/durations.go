@@ -24,7 +24,7 @@ var (
 )
 
 // spans are the durations of a scenario with its record: those that are judged, and those that only people read.
-type spans struct{ all, told []string }
+type spans struct{ all, prose []string }
 
 func spansOf(steps []*messages.PickleStep, record []byte) (s spans) {
 	s.all = durationsIn(string(record))
@@ -33,7 +33,7 @@ func spansOf(steps []*messages.PickleStep, record []byte) (s spans) {
 	}
 	for field, line := range fieldLines(record) {
 		if slices.Contains(prose, field) {
-			s.told = append(s.told, inProse.FindAllString(line, -1)...)
+			s.prose = append(s.prose, inProse.FindAllString(line, -1)...)
 		}
 	}
 	return s
@@ -152,14 +152,14 @@ func (s spans) mistyped(d string) error {
 				"If both are meant, write one in another unit", d, other)
 		}
 	}
-	if slices.Contains(s.told, d) {
+	if slices.Contains(s.prose, d) {
 		return nil
 	}
-	for _, told := range s.told {
+	for _, read := range s.prose {
 		// mutant: what people read of a duration is another one
-		if !slices.Contains(s.all, told) && (tenfold(d, told) || swapped(d, told)) {
+		if !slices.Contains(s.all, read) && (tenfold(d, read) || swapped(d, read)) {
 			return fmt.Errorf("the duration %s stands there only, and what people read says %s, which nothing is judged by: did you mean "+
-				"that? If not, say %s in the record's notes as well", d, told, d)
+				"that? If not, say %s in the record's notes as well", d, read, d)
 		}
 	}
 	return nil

@@ -36,14 +36,17 @@ import (
 	"nodestorm/sim/time/clock"
 )
 
-const busybox = "/usr/bin/busybox"
+const (
+	busybox   = "/usr/bin/busybox"
+	noBusybox = "no static busybox, of which the image is made: apt-get install busybox-static"
+)
 
 // archive writes an image of a shell for arch, in which entry is what runs, as docker save does.
 func archive(t *testing.T, arch, entry string, change ...func(*v1.Config)) string {
 	t.Helper()
 	shell, err := os.ReadFile(busybox)
 	if err != nil {
-		t.Skip("no static busybox, of which the image is made: apt-get install busybox-static")
+		t.Skip(noBusybox)
 	}
 	var text bytes.Buffer
 	w := tar.NewWriter(&text)
@@ -316,7 +319,7 @@ func TestKilled(t *testing.T) {
 	}
 	c := docker(t)
 	if _, err := os.Stat(busybox); err != nil { // the test that is started would be skipped, and never run
-		t.Skip(err)
+		t.Skip(noBusybox)
 	}
 	dir := filepath.Join(t.TempDir(), "world")
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$", "-test.v")
