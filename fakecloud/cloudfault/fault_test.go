@@ -27,7 +27,10 @@ func parse(text []byte) ([]fault.Fault, error) {
 	for _, f := range faults {
 		err = cmp.Or(err, cloudfault.Check(f, operations))
 	}
-	return faults, err
+	if err != nil {
+		return nil, err
+	}
+	return faults, nil
 }
 
 func TestParse(t *testing.T) {
@@ -160,14 +163,17 @@ func TestLoad(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("faults: [{name: a, match: {operation: POST /servers}, for: 1s, refuse: {code: x}}]"))
+	f.Add([]byte("faults: [{name: a, match: {operation: e}, for: 1s, refuse: {code: x}}]"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		faults, err := parse(text)
 		if err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("not one line: %q", err)
 		}
+		// What is taken can be armed, all of it at once.
+		s := cloudfault.NewSet(testclock.NewFakeClock(time.Unix(0, 0)), 1, history.New(time.Time{}, testclock.NewFakeClock(time.Unix(0, 0))))
 		for _, a := range faults {
-			if err := cloudfault.Check(a, operations); err != nil {
-				t.Errorf("%+v is taken, and wrong: %v", a, err)
+			if err := s.Inject(a); err != nil {
+				t.Errorf("%+v is taken, and cannot be armed: %v", a, err)
 			}
 		}
 	})
