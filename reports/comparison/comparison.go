@@ -26,6 +26,8 @@ type Run struct {
 	Values measure.Values `json:"measures,omitempty"`
 	// Why is why it does not count, empty if it does.
 	Why string `json:"why,omitempty"`
+	// Course is how it went, nil where it does not count.
+	Course *Course `json:"-"`
 }
 
 // Variant is one of those that are compared.
@@ -38,6 +40,8 @@ type Variant struct {
 type Comparison struct {
 	Variants []Variant `json:"variants"`
 	Rows     []Row     `json:"rows"`
+	// Divergences are where variants decide differently from the first, one for each of the others.
+	Divergences []Divergence `json:"divergences"`
 	// Questions is how many differences were looked at: the claims allow for so many.
 	Questions int `json:"questions"`
 }
@@ -105,6 +109,9 @@ func Compare(variants []Variant, names []string) Comparison {
 		for i := range variants[1:] {
 			c.Rows = append(c.Rows, compare(m, variants[0], variants[i+1], i+1))
 		}
+	}
+	for i := range variants[1:] {
+		c.Divergences = append(c.Divergences, diverge(variants[0], variants[i+1], i+1))
 	}
 	var ps []float64
 	for _, r := range c.Rows {

@@ -16,12 +16,13 @@ type Side struct {
 	A, B string
 	// Rows have a difference, and Absent have none.
 	Rows, Absent []Row
+	Divergence
 }
 
 // Sides are those of all variants but the first.
 func (c Comparison) Sides() (all []Side) {
 	for nth, v := range c.Variants[1:] {
-		s := Side{A: wording.Clean(c.Variants[0].Name), B: wording.Clean(v.Name)}
+		s := Side{A: wording.Clean(c.Variants[0].Name), B: wording.Clean(v.Name), Divergence: c.Divergences[nth]}
 		for _, r := range c.Rows {
 			switch {
 			case r.Variant != nth+1:
@@ -64,6 +65,9 @@ func (c Comparison) Text(w io.Writer) error {
 		for _, r := range s.Absent {
 			fmt.Fprintln(w, r.Reason())
 		}
+		if err := s.Divergence.text(w); err != nil {
+			return err
+		}
 		fmt.Fprintln(w)
 	}
 	for _, line := range c.Discarded() {
@@ -89,6 +93,7 @@ func (c Comparison) Markdown() string {
 			fmt.Fprintf(&b, "\n- %s", wording.Markdown(r.Reason()))
 		}
 		b.WriteString("\n")
+		s.Divergence.markdown(&b)
 	}
 	for _, line := range c.Discarded() {
 		fmt.Fprintf(&b, "\n- %s", wording.Markdown(line))

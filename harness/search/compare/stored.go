@@ -12,6 +12,7 @@ import (
 
 	"nodestorm/harness/run"
 	"nodestorm/harness/run/stored"
+	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/harness/search/workload"
 	"nodestorm/reports/comparison"
@@ -98,7 +99,19 @@ func read(ctx context.Context, r run.Run, dir string) (came comparison.Run, err 
 	}
 	events := &history.Stored{Path: filepath.Join(dir, run.HistoryFile), Context: ctx, Late: late.Most}
 	came.Values = during.measure(events)
-	return came, events.Err()
+	if err := events.Err(); err != nil {
+		return came, err
+	}
+	described, err := summary.Run(ctx, dir, nil, 0)
+	if err != nil {
+		return came, err
+	}
+	from, to := described.Begin, described.End
+	if during.found {
+		from, to = during.begun, during.ended
+	}
+	came.Course = comparison.CourseOf(described, from, to)
+	return came, nil
 }
 
 // PageFile is what the page of a comparison is called.
