@@ -33,7 +33,9 @@ type Run struct {
 // Variant is one of those that are compared.
 type Variant struct {
 	Name string `json:"name"`
-	Runs []Run  `json:"runs"`
+	// Swept are the values that sweeps have set, in the order of the sweeps.
+	Swept []Setting `json:"swept,omitempty"`
+	Runs  []Run     `json:"runs"`
 }
 
 // Comparison is that of variants with the first of them.

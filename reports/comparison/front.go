@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"nodestorm/reports/interval"
 	"nodestorm/reports/wording"
 	"nodestorm/sim/history/measure"
 )
@@ -76,23 +75,9 @@ func (c Comparison) Picture() (p Picture) {
 // medians are those of a variant on both axes, or why it has none.
 func (v Variant) medians() (of [2]float64, units [2]measure.Unit, why string) {
 	for axis, name := range axes {
-		var all []float64
-		for _, r := range v.Runs {
-			if r.Values == nil {
-				continue
-			}
-			value := r.Values[name]
-			if value.Absent != "" {
-				return of, units, value.Absent
-			}
-			units[axis] = value.Unit
-			all = append(all, value.Value)
+		if of[axis], units[axis], why = v.median(name); why != "" {
+			return of, units, why
 		}
-		if len(all) == 0 {
-			return of, units, "none of its runs counts"
-		}
-		slices.Sort(all)
-		of[axis] = interval.Median(all)
 	}
 	return of, units, ""
 }

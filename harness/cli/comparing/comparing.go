@@ -112,7 +112,7 @@ func (p *comparing) run(c *cobra.Command, args []string) error {
 	case len(args) == 1:
 		return exit.UsageError(fmt.Errorf("%s is one variant, and a comparison needs two: name a folder of runs for each", args[0]))
 	}
-	return p.compare(c.Context(), args, make([]string, len(args)), "")
+	return p.compare(c.Context(), args, nil, "")
 }
 
 // play plays the workload, and compares what came of it.
@@ -146,7 +146,7 @@ func (p *comparing) play(c *cobra.Command, file string) error {
 	for _, v := range p.variants {
 		folders = append(folders, v.job.Out)
 	}
-	return p.compare(c.Context(), folders, plan.Names(), folder)
+	return p.compare(c.Context(), folders, plan.Named(), folder)
 }
 
 // playOne plays a variant with a seed.
@@ -193,8 +193,8 @@ func (p *comparing) open(ctx context.Context, plan compare.Plan, folder string) 
 
 // compare compares the runs below the folders, each of which has those of a variant. Its files come into out, if that is not
 // empty.
-func (p *comparing) compare(ctx context.Context, folders, names []string, out string) error {
-	variants, err := compare.StoredVariants(ctx, folders, names)
+func (p *comparing) compare(ctx context.Context, folders []string, named []comparison.Variant, out string) error {
+	variants, err := compare.StoredVariants(ctx, folders, named)
 	if err != nil {
 		return exit.UsageError(err)
 	}

@@ -130,14 +130,14 @@ func (o Options) worldOf(v Variant) (w World, err error) {
 // Feature is what a variant plays.
 func (p Plan) Feature(s Side) (string, error) { return s.world.Feature(s.Variant, p.Name, p.text) }
 
-// Names are those of the variants, each another.
-func (p Plan) Names() (all []string) {
+// Named are the variants without runs, each with another name.
+func (p Plan) Named() (all []comparison.Variant) {
 	for i, s := range p.Variants {
-		name := s.String()
-		if slices.Contains(all, name) {
-			name = fmt.Sprintf("%s (variant %d)", s, i+1)
+		v := comparison.Variant{Name: s.String(), Swept: s.Swept}
+		if slices.ContainsFunc(all, func(other comparison.Variant) bool { return other.Name == v.Name }) {
+			v.Name = fmt.Sprintf("%s (variant %d)", s, i+1)
 		}
-		all = append(all, name)
+		all = append(all, v)
 	}
 	return all
 }
@@ -235,15 +235,20 @@ func CheckMeasures(asked []string) error {
 	return nil
 }
 
-// StoredVariants are those whose runs are in the folders, in this order, which have all played one workload. A name that is
-// empty is that of the target.
-func StoredVariants(ctx context.Context, folders, names []string) (all []comparison.Variant, err error) {
+// StoredVariants are those with the runs in the folders, in this order, which have all played one workload. Without any that
+// are named they have the names of their targets.
+func StoredVariants(ctx context.Context, folders []string, named []comparison.Variant) (all []comparison.Variant, err error) {
 	of := ""
 	for i, folder := range folders {
-		v, scenario, err := Stored(ctx, folder, names[i])
+		var as comparison.Variant
+		if len(named) > 0 {
+			as = named[i]
+		}
+		v, scenario, err := Stored(ctx, folder, as.Name)
 		if err != nil {
 			return nil, err
 		}
+		v.Swept = as.Swept
 		if of = cmp.Or(of, scenario); scenario != of {
 			return nil, fmt.Errorf("%s has runs of %s, and %s of %s: want one workload", folders[0], of, folder, scenario)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"nodestorm/harness/builds"
+	"nodestorm/reports/comparison"
 	"nodestorm/sim/strict"
 )
 
@@ -23,10 +24,12 @@ type Variant struct {
 	// Kubernetes is the release of the control plane, Manifest the file with the target's Deployment, and Given the feature
 	// with its world. Empty: as for all.
 	Kubernetes, Manifest, Given string
+	// Swept is what sweeps have set, in their order.
+	Swept []Setting
 }
 
 // Setting is a flag or a variable, and its value.
-type Setting struct{ Name, Value string }
+type Setting = comparison.Setting
 
 var (
 	flagWord     = regexp.MustCompile(`^--([a-z0-9][a-z0-9-]*)=(\S+)$`)
@@ -61,7 +64,7 @@ func (v *Variant) take(word string) error {
 		if slices.ContainsFunc(*list, func(s Setting) bool { return s.Name == m[1] }) {
 			return fmt.Errorf("%s is there twice", m[1])
 		}
-		*list = append(*list, Setting{m[1], m[2]})
+		*list = append(*list, Setting{Name: m[1], Value: m[2]})
 		return nil
 	}
 	if m := flagWord.FindStringSubmatch(word); m != nil {
@@ -94,7 +97,7 @@ func (v Variant) String() string {
 	for _, e := range v.Environment {
 		words = append(words, e.Name+"="+e.Value)
 	}
-	for _, of := range []Setting{{"kubernetes", v.Kubernetes}, {"manifest", v.Manifest}, {"given", v.Given}} {
+	for _, of := range []Setting{{Name: "kubernetes", Value: v.Kubernetes}, {Name: "manifest", Value: v.Manifest}, {Name: "given", Value: v.Given}} {
 		if of.Value != "" {
 			words = append(words, of.Name+"="+filepath.Base(of.Value))
 		}
@@ -117,6 +120,7 @@ func (v Variant) Sweep(text string) (all []Variant, err error) {
 		if err := one.take(name + "=" + value); err != nil {
 			return nil, err
 		}
+		one.Swept = append(slices.Clone(v.Swept), Setting{Name: name, Value: value})
 		all = append(all, one)
 	}
 	return all, nil

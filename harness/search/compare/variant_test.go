@@ -39,6 +39,19 @@ func TestParseVariant(t *testing.T) {
 	}
 }
 
+// Sweeps of two settings make every combination, and each variant has what was swept.
+func TestSweepTwo(t *testing.T) {
+	all, err := Options{Variants: []string{"karpenter@v1.7.0 C=3"}, Sweeps: []string{"B=1,2", "a=x,y"}}.read()
+	var got []string
+	for _, v := range all {
+		got = append(got, fmt.Sprint(v.Swept))
+	}
+	want := []string{"[{B 1} {--a x}]", "[{B 1} {--a y}]", "[{B 2} {--a x}]", "[{B 2} {--a y}]"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
 // A flag with values makes a variant of each.
 func TestSweep(t *testing.T) {
 	v := parsed(t, "karpenter@v1.7.0 A=1")
