@@ -94,7 +94,7 @@ func diverge(first, other Variant, nth int) Divergence {
 			continue
 		}
 		d.Differ++
-		// mutant: the pair that is shown is the last one that differs
+		// mutant: the pair that is shown is the first in the list
 		if d.Differ == 1 || one.Seed < d.Seed {
 			d.Seed, d.Rows = one.Seed, around(a.Decisions, b.Decisions, at)
 		}

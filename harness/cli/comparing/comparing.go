@@ -69,9 +69,11 @@ Each measure has the median of both variants, the difference of the pairs with i
 interval at 95 % (by signed ranks), and what can be said of it. "better" and "worse"
 allow for how many measures were looked at; "perhaps" would be certain if it were the
 only one. A wait that differs by less than timers may be late is too small to say. A run
-that is inconclusive, or that does not have a measure, is named.
+that is inconclusive, or that does not have a measure, is named. Below is where both first
+decide differently.
 The folder of the runs has all of it as comparison.html, which draws cost and waiting,
-comparison.md, a text for an issue, and comparison.json.
+curves over time, and a map if two settings are swept; comparison.md, a text for an
+issue; and comparison.json.
 
 Exit status: 0 compared, 2 usage, 3 no pair of runs counts.`,
 		Example: `  nodestorm compare day.yaml --variant karpenter@v1.6.4 \
