@@ -83,7 +83,8 @@ var inputs = map[string][]string{
 	"lint": {"lint|FIFO", "lint|FOLDER:a.feature", "lint|FOLDER:a.yaml", "lint|FOLDER:sub/a.feature"},
 	"new":  {"new|a-failure|--dir|OUT|--from|FIFO"},
 	"draft": {
-		"draft|--audit-log|FIFO", "draft|--events|FIFO", "draft|--log|FIFO", "draft|--dump|FIFO", "-draft|--dump|FOLDER:pods.json",
+		"draft|--audit-log|FIFO", "draft|--events|FIFO", "draft|--log|FIFO", "draft|--dump|FIFO", "-draft|--dump|FOLDER:pods.json", "draft|--trace|FIFO",
+		"draft|--trace|FOLDER:replay.json",
 	},
 	"run": {
 		"run|FIFO.feature|--target|karpenter@v1.7.0",

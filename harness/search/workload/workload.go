@@ -126,13 +126,15 @@ var (
 	Operators = []string{string(corev1.TolerationOpExists), string(corev1.TolerationOpEqual)}
 )
 
+// MostPriority is the highest priority of a load; those of the system are higher.
+const MostPriority = 1_000_000
+
 // What a file may have at most: it can come from anybody.
 const (
 	mostBytes    = 1 << 20
-	mostLoads    = 200
+	mostLoads    = 2_000
 	mostPods     = 10_000
 	mostActs     = 50_000
-	mostPriority = 1_000_000
 	mostTime     = strict.Duration(7 * 24 * time.Hour)
 	shortestStep = strict.Duration(15 * time.Second) // of a curve: a week of them is fewer than mostActs
 )
@@ -181,8 +183,8 @@ func (l Load) check(lasts strict.Duration) error {
 		return fmt.Errorf("starts: %s: want zero or more, and less than lasts, %s", l.Starts.Short(), lasts.Short())
 	case l.Ends != 0 && (l.Ends <= l.Starts || l.Ends > lasts):
 		return fmt.Errorf("ends: %s: want more than starts, %s, and at most lasts, %s", l.Ends.Short(), l.Starts.Short(), lasts.Short())
-	case l.Priority < -mostPriority || l.Priority > mostPriority:
-		return fmt.Errorf("priority: %d: want %d to %d", l.Priority, -mostPriority, mostPriority)
+	case l.Priority < -MostPriority || l.Priority > MostPriority:
+		return fmt.Errorf("priority: %d: want %d to %d", l.Priority, -MostPriority, MostPriority)
 	case l.Spread != "" && !slices.Contains(Spreads, l.Spread):
 		return fmt.Errorf("spread: %q: want one of %s%s", l.Spread, strings.Join(Spreads, ", "), strict.Meant(l.Spread, Spreads))
 	case l.MaxUnavailable < 0:

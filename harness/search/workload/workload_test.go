@@ -178,7 +178,7 @@ func TestReadRefuses(t *testing.T) {
 		{"", "the document is empty"},
 		{"{loads: [{name: web, kind: Deployment}]}", "lasts: 0s: want more than zero, and at most 168h: a workload ends"},
 		{"{lasts: 200h, loads: [{name: web, kind: Deployment}]}", "lasts: 200h: want more than zero, and at most 168h"},
-		{"{lasts: 1h, loads: []}", "loads: there are 0: want 1 to 200"},
+		{"{lasts: 1h, loads: []}", "loads: there are 0: want 1 to 2000"},
 		{"{lasts: 1h, loads: [{name: a, kind: Pod}, {name: a, kind: Pod}]}", `load "a" is there twice`},
 		{"{lasts: 1h, load: []}", `unknown field "load"`},
 		{whole("kind: deployment"), `load "web": kind: "deployment": want one of Deployment, Job, Pod`},
