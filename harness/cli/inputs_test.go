@@ -84,7 +84,6 @@ var inputs = map[string][]string{
 	"new":  {"new|a-failure|--dir|OUT|--from|FIFO"},
 	"draft": {
 		"draft|--audit-log|FIFO", "draft|--events|FIFO", "draft|--log|FIFO", "draft|--dump|FIFO", "-draft|--dump|FOLDER:pods.json", "draft|--trace|FIFO",
-		"draft|--trace|FOLDER:replay.json",
 	},
 	"run": {
 		"run|FIFO.feature|--target|karpenter@v1.7.0",

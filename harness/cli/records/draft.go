@@ -46,8 +46,8 @@ var _ = Commands.Add(console.Write, newDraft)
 func newDraft(e *console.Console) *cobra.Command {
 	o := draftOptions{paths: map[draft.Kind]*[]string{}}
 	c := &cobra.Command{
-		Use:   "draft --audit-log FILE|--events FILE|--log FILE|--dump DIR… | draft --trace FILE",
-		Short: "Draft a feature from logs, events and dumps; a workload from a trace",
+		Use:   "draft --audit-log|--events|--log|--dump|--trace FILE…",
+		Short: "Draft a feature of an incident, or a workload of a trace",
 		Long: `Make a feature to start from out of what is left of a cluster that failed: its nodes with
 their shapes, labels and taints, node groups or NodePools, the pods that found no node, and the
 flags of Cluster Autoscaler, as far as the sources have them; or, if no pod waits, the nodes that
@@ -188,7 +188,7 @@ func (o draftOptions) writeWorkload(e *console.Console, sources []draft.Source) 
 	}
 	text, err := strict.ReadFile(o.trace, mostTrace)
 	if err != nil {
-		return exit.UsageError(fmt.Errorf("--trace: %w", err))
+		return exit.UsageError(fmt.Errorf("--trace: %w", strict.WithHint(err, "name a file that can be read")))
 	}
 	d, err := trace.Read(text)
 	if err != nil {
