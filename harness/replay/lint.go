@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -87,8 +88,10 @@ func releasesOf(s scenarios.Scenario) (found scenarios.Problems) {
 		found = append(found, scenarios.Problem{File: s.RecordFile.Shown, Line: line, Field: field, Text: fmt.Sprintf("%s: the store has no "+
 			"build %s: did you mean %s@%s? If there is such a release, build it first: nodestorm target build %s", field, ref, ref.Name, near, ref)})
 	}
+	// mutant: a step of a scenario without a record may name almost a release
+	target := builds.Ref{Name: cmp.Or(s.Record.Autoscaler, requirements.Target(s.Pickle()))}
 	for i, step := range s.Pickle() {
-		refs, _ := requirements.Releases([]*messages.PickleStep{step}, builds.Ref{Name: s.Record.Autoscaler})
+		refs, _ := requirements.Releases([]*messages.PickleStep{step}, target)
 		for _, ref := range refs {
 			releases, err := scenarios.ReleasesOf(ref.Name)
 			if near := slips.Release(ref.Version, releases); err == nil && near != "" && !stored(ref) {

@@ -8,11 +8,14 @@ import (
 	"testing"
 
 	"nodestorm/features"
+	"nodestorm/harness/program/installer"
 	"nodestorm/harness/replay"
+	"nodestorm/harness/sentences/requirements"
 	"nodestorm/scenarios"
 )
 
-// Lint has nothing to say of the catalogue, as if it were a folder of a user's.
+// Lint has nothing to say of the catalogue, as if it were a folder of a user's. The steps start the program that a record is of;
+// an installer has no such step.
 func TestLintOfCatalogue(t *testing.T) {
 	catalogue, err := features.Catalogue()
 	if err != nil {
@@ -22,7 +25,14 @@ func TestLintOfCatalogue(t *testing.T) {
 	for _, record := range catalogue.Records() {
 		maps.Copy(all, folderOf(t, catalogue, record))
 	}
-	l, err := replay.Lint(scenarios.Empty(), []string{written(t, all)})
+	dir := written(t, all)
+	for _, s := range replay.ReadFolder(dir).Scenarios {
+		of, want := requirements.Target(s.Pickle()), s.Record.Autoscaler
+		if !s.Record.Bare() && of != want && want != installer.Kubespray.Name {
+			t.Errorf("the steps of %s start %q, and its record is of %s", s.Record.ID, of, want)
+		}
+	}
+	l, err := replay.Lint(scenarios.Empty(), []string{dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,10 +44,9 @@ func TestLintOfCatalogue(t *testing.T) {
 	}
 }
 
-// A step may name a release that the catalogue knows, one that is like none of those, and one that the store has.
+// A step may name a release that the catalogue knows, one that is like none of those, and one that the store has, whether or not
+// the scenario has a record.
 func TestLintFindsReleases(t *testing.T) {
-	store := t.TempDir()
-	t.Setenv("NODESTORM_CACHE", store)
 	catalogue, err := features.Catalogue()
 	if err != nil {
 		t.Fatal(err)
@@ -46,20 +55,32 @@ func TestLintFindsReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := folderOf(t, catalogue, record)
-	right := folder[record.Feature]
+	recorded := folderOf(t, catalogue, record)
+	bare := maps.Clone(recorded)
+	delete(bare, record.ID+".yaml")
+	for name, folder := range map[string]map[string]string{"with a record": recorded, "without one": bare} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("NODESTORM_CACHE", t.TempDir())
+			lintsReleases(t, folder, record.Feature)
+		})
+	}
+}
+
+func lintsReleases(t *testing.T, folder map[string]string, feature string) {
+	t.Helper()
+	right := folder[feature]
 	for version, want := range map[string]string{"v1.7.0": "", "v1.14.1": "", "v1.7.1": "",
 		"v1.77.0": "the step names karpenter@v1.77.0, and the store has no build of it: did you mean v1.7.0?",
 		"v1.41.1": "did you mean v1.14.1?", "1.7.0": "did you mean v1.7.0?"} {
-		folder[record.Feature] = strings.ReplaceAll(right, "upgraded to v1.7.0", "upgraded to "+version)
+		folder[feature] = strings.ReplaceAll(right, "upgraded to v1.7.0", "upgraded to "+version)
 		if got := linted(t, folder); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: it says %q, want %q", version, got, want)
 		}
 	}
-	if err := os.MkdirAll(filepath.Join(store, "targets", "karpenter", "v1.77.0"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(os.Getenv("NODESTORM_CACHE"), "targets", "karpenter", "v1.77.0"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	folder[record.Feature] = strings.ReplaceAll(right, "upgraded to v1.7.0", "upgraded to v1.77.0")
+	folder[feature] = strings.ReplaceAll(right, "upgraded to v1.7.0", "upgraded to v1.77.0")
 	if got := linted(t, folder); got != "" {
 		t.Errorf("of a build in the store it says %q", got)
 	}

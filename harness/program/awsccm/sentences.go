@@ -24,7 +24,7 @@ var sentences = deploy.Sentences{Sentences: scene.Sentences{
 
 // starts notes that the target runs.
 func starts(f *scene.Feature, _ words.Args) error {
-	f.Started = true
+	f.Target = builds.AWSCCM
 	return nil
 }
 

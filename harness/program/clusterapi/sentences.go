@@ -105,7 +105,7 @@ func declareKinds(f *scene.Feature, _ words.Args) error {
 }
 
 func starts(f *scene.Feature, _ words.Args) error {
-	f.Started = true
+	f.Target = Name
 	f.Brings(Name)
 	return nil
 }

@@ -42,7 +42,7 @@ type requirements struct {
 
 // Starts is the check of sentences that start it.
 func Starts(f *scene.Feature, _ words.Args) error {
-	f.Started = true
+	f.Target = Name
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"nodestorm/harness/builds"
 	"nodestorm/harness/cloud"
 	clouds "nodestorm/harness/cloud/all"
 	"nodestorm/harness/program/deploy"
@@ -40,7 +41,10 @@ var sentences = []deploy.Sentences{
 
 // starts notes that Karpenter runs, with its kinds.
 func starts(f *scene.Feature, _ words.Args) error {
-	f.Started = true
+	f.Target = Name
+	if f.Runs[builds.KarpenterAWS] { // which an AWS region has noted
+		f.Target = builds.KarpenterAWS
+	}
 	f.Brings(Name)
 	return nil
 }

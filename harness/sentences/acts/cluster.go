@@ -128,7 +128,7 @@ func systemNode(ctx context.Context, s *scene.Scene, a words.Args) error {
 
 // checkRegister finds a scenario in which nothing launches machines that register so, or has done before it is said.
 func checkRegister(f *scene.Feature, _ words.Args) error {
-	if f.Started {
+	if f.Target != "" {
 		return errors.New("the target runs already, and its machines are not as this says: say it before")
 	}
 	f.Owed = append(f.Owed, func(f *scene.Feature) error {

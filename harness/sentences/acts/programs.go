@@ -40,7 +40,7 @@ func ofProgram(said string, do func(context.Context, *scene.Scene, string) error
 
 func checkTarget(f *scene.Feature, _ words.Args) error {
 	// mutant: the target can be killed before it runs
-	if !f.Started {
+	if f.Target == "" {
 		return scene.TargetRuns.Missing
 	}
 	return nil

@@ -43,7 +43,7 @@ func wantsEnvironment(a words.Args) (w scene.Wants, err error) {
 }
 
 func checkEnvironment(f *scene.Feature, a words.Args) error {
-	if f.Started {
+	if f.Target != "" {
 		return errors.New("the target runs already: say it before")
 	}
 	_, err := scene.Variables(a.Table)

@@ -39,7 +39,7 @@ func wantsBefore(n int) func(words.Args) (scene.Wants, error) {
 }
 
 func checkFirst(f *scene.Feature, _ words.Args) error {
-	if f.Started {
+	if f.Target != "" {
 		return errors.New("the target runs already: say it before")
 	}
 	f.Older = true
@@ -47,7 +47,7 @@ func checkFirst(f *scene.Feature, _ words.Args) error {
 }
 
 func checkUpgrade(f *scene.Feature, a words.Args) error {
-	if f.Started && !f.Older {
+	if f.Target != "" && !f.Older {
 		return errors.New(`the build under test runs already: say "the release v1.6.4 runs in place of the target until it is upgraded" ` +
 			`in a Given before, or which release takes its place: "the target is upgraded to v1.7.0"`)
 	}
@@ -60,7 +60,7 @@ func checkUpgradeTo(f *scene.Feature, a words.Args) error {
 }
 
 func checkRollBack(f *scene.Feature, a words.Args) error {
-	if f.Started && !f.Upgraded {
+	if f.Target != "" && !f.Upgraded {
 		return errors.New(`nothing took the place of the target that could be rolled back: say "the target is upgraded" before`)
 	}
 	return checkTarget(f, a)

@@ -35,6 +35,17 @@ func System(steps []*messages.PickleStep) (system string) {
 	return system
 }
 
+// Target is the program that steps start as the target; empty if they start none.
+func Target(steps []*messages.PickleStep) string {
+	f := &scene.Feature{}
+	for _, said := range steps {
+		if m, _ := stepdef.Find(said, nil); m.Definition != nil && m.Definition.Check != nil {
+			_ = m.Definition.Check(f, m.Args) // what is wrong with a step is for others to say
+		}
+	}
+	return f.Target
+}
+
 // Releases are those that steps name as parts of the world, and versions of the target beside the one under test. An
 // error says that there is no release before the target that steps speak of.
 func Releases(steps []*messages.PickleStep, target builds.Ref) (refs []builds.Ref, err error) {

@@ -171,9 +171,11 @@ type Wants struct {
 // Feature is what is known of a scenario as its steps are checked, one after the other.
 type Feature struct {
 	Beside fs.FS
-	// Runs are the programs that bring kinds of their own; Started says that the target runs.
-	Runs             map[string]bool
-	Started, Awaited bool
+	// Runs are the programs that bring kinds of their own.
+	Runs map[string]bool
+	// Target is the program that runs as the target, empty before it does.
+	Target  string
+	Awaited bool
 	// Older says that another release runs first in place of the build under test, Upgraded that one took the target's place.
 	Older, Upgraded bool
 	// Owed are asked when all steps have been checked: each finds out whether the step that added it says something that
