@@ -121,37 +121,44 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	return nil
 }
 
-// checkFlags reports whether the target knows the flags, variables and feature gates that the steps give it. Karpenter
-// says nothing of a gate that it does not know.
+// checkFlags is checkGiven for all that the scenario gives the target.
 func (r Request) checkFlags(ctx context.Context) error {
-	var given, unlisted, env, gates []string
+	var steps []*messages.PickleStep
 	err := r.eachScenario(func(pickle []*messages.PickleStep) error {
-		flags, others, err := requirements.Flags(pickle)
-		given, unlisted, env = append(given, flags...), append(unlisted, others...), append(env, requirements.Environment(pickle)...)
-		gates = append(gates, requirements.Gates(pickle)...)
-		return err
-	})
-	// mutant: a feature gate that a target does not know is given to it
-	err = cmp.Or(err, r.mentions("environment variable", env), r.mentions("feature gate", gates))
-	if err != nil || len(given)+len(unlisted) == 0 {
-		return err
-	}
-	check := r.program().Check
-	if check == nil {
+		steps = append(steps, pickle...)
 		return nil
-	}
-	err = check(ctx, deploy.Request{Target: r.Target, Provider: r.Record.Provider(), Flags: given, Unlisted: unlisted})
+	})
 	if err != nil {
+		return err
+	}
+	if err := checkGiven(ctx, r.Target, r.Record.Provider(), steps); err != nil {
 		return fmt.Errorf("%s: %w", r.feature(), err)
 	}
 	return nil
 }
 
-// mentions finds the first of some names that the target's program does not have.
-func (r Request) mentions(what string, names []string) error {
+// checkGiven reports whether a build knows the flags, variables and feature gates that steps give it. Karpenter says nothing of a
+// gate that it does not know.
+func checkGiven(ctx context.Context, t builds.Target, provider string, steps []*messages.PickleStep) error {
+	given, unlisted, err := requirements.Flags(steps)
+	gates := requirements.Gates(steps)
+	// mutant: a feature gate that a target does not know is given to it
+	err = cmp.Or(err, mentions(t, "environment variable", requirements.Environment(steps)), mentions(t, "feature gate", gates))
+	if err != nil || len(given)+len(unlisted) == 0 {
+		return err
+	}
+	check := programs.Named(t.Name).Check
+	if check == nil {
+		return nil
+	}
+	return check(ctx, deploy.Request{Target: t, Provider: provider, Flags: given, Unlisted: unlisted})
+}
+
+// mentions finds the first of some names that a build's program does not have.
+func mentions(t builds.Target, what string, names []string) error {
 	for _, name := range names {
-		if known, err := r.Target.Mentions(name); err != nil || !known {
-			return cmp.Or(err, fmt.Errorf("%s: %s knows no %s %s", r.feature(), r.Target.Ref, what, name))
+		if known, err := t.Mentions(name); err != nil || !known {
+			return cmp.Or(err, fmt.Errorf("%s knows no %s %s", t.Ref, what, name))
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"nodestorm/features"
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/program/installer"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/sentences/requirements"
@@ -32,7 +35,7 @@ func TestLintOfCatalogue(t *testing.T) {
 			t.Errorf("the steps of %s start %q, and its record is of %s", s.Record.ID, of, want)
 		}
 	}
-	l, err := replay.Lint(scenarios.Empty(), []string{dir})
+	l, err := replay.Lint(t.Context(), scenarios.Empty(), []string{dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +87,68 @@ func lintsReleases(t *testing.T, folder map[string]string, feature string) {
 	if got := linted(t, folder); got != "" {
 		t.Errorf("of a build in the store it says %q", got)
 	}
+}
+
+// A flag, a variable or a feature gate is refused that none of the builds in the store knows of those that a record names, or
+// of those of the program if there is no record. Without a build nothing is said.
+func TestLintFindsFlags(t *testing.T) {
+	older, newer := buildstest.Get(t, builds.Ref{Name: "karpenter", Version: "v1.6.4"}), buildstest.Get(t, builds.Ref{Name: "karpenter", Version: "v1.7.0"})
+	catalogue, err := features.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := catalogue.Lookup("karpenter-7515-not-ready-noexecute")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const starts = "    And Karpenter with a NodePool \"default\"\n"
+	for _, test := range []struct {
+		name, given string
+		builds      []builds.Target
+		want        string // that it says, with and without the record; empty: nothing
+	}{
+		{"a flag of both", "Karpenter with the flags:\n| --batch-idle-duration | 2s |", []builds.Target{older, newer}, ""},
+		{"a flag of the newer one", "Karpenter with the flags:\n| --ignore-dra-requests | true |", []builds.Target{older, newer}, ""},
+		{"a flag of one that is not there", "Karpenter with the flags:\n| --ignore-dra-requests | true |", []builds.Target{older},
+			"feature:16: no build in the store that the scenario is for takes this: the scenario: karpenter@v1.6.4 knows no flag --ignore-dra-requests (it has --"},
+		{"almost a flag", "Karpenter with the flags:\n| --cpu-request | 2 |", []builds.Target{older, newer},
+			"karpenter@v1.6.4 knows no flag --cpu-request: did you mean --cpu-requests?"},
+		{"no flag", "Karpenter with the flags:\n| --sweep-depth | 2 |", []builds.Target{older, newer}, "karpenter@v1.6.4 knows no flag --sweep-depth"},
+		{"no build", "Karpenter with the flags:\n| --sweep-depth | 2 |", nil, ""},
+		{"no gate", "the target has the environment variables:\n| FEATURE_GATES | CapacityBuffer=true |\nAnd Karpenter", []builds.Target{older, newer},
+			"karpenter@v1.6.4 knows no feature gate CapacityBuffer"},
+		{"no variable", "the target has the environment variables:\n| BATCH_DEPTH | 2 |\nAnd Karpenter", []builds.Target{older, newer},
+			"karpenter@v1.6.4 knows no environment variable BATCH_DEPTH"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Setenv("NODESTORM_CACHE", storeOf(t, test.builds...))
+			folder := folderOf(t, catalogue, record)
+			folder[record.ID+".yaml"], _, _ = strings.Cut(folder[record.ID+".yaml"], "\ntwins:")
+			right := folder[record.Feature]
+			if folder[record.Feature] = strings.Replace(right, starts, "    And "+test.given+"\n", 1); folder[record.Feature] == right {
+				t.Fatalf("%s has no %q", record.Feature, starts)
+			}
+			for _, with := range []string{"a record", "no record"} {
+				if got := linted(t, folder); (got == "") != (test.want == "") || !strings.Contains(got, test.want) || strings.Contains(got, "\n") {
+					t.Errorf("with %s it says %q, want %q", with, got, test.want)
+				}
+				delete(folder, record.ID+".yaml")
+			}
+		})
+	}
+}
+
+// storeOf is a store with some builds of another one.
+func storeOf(t *testing.T, all ...builds.Target) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, of := range all {
+		versions := filepath.Join(dir, "targets", of.Name)
+		if err := errors.Join(os.MkdirAll(versions, 0o755), os.Symlink(filepath.Dir(of.Dir), filepath.Join(versions, of.Version))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // What lint says of slips of newcomers has the line, the field, and what to write. What follows from a slip is left out.

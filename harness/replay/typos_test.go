@@ -130,7 +130,7 @@ func written(t *testing.T, folder map[string]string) (dir string) {
 // linted is what lint says of a folder.
 func linted(t *testing.T, folder map[string]string) string {
 	t.Helper()
-	l, err := replay.Lint(scenarios.Empty(), []string{written(t, folder)})
+	l, err := replay.Lint(t.Context(), scenarios.Empty(), []string{written(t, folder)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ its own features and records are looked at.
 
 Words, durations and releases that look like a slip of the pen, steps of which nothing
 comes where they stand, ranges that overlap, and targets of one side only are found by lint
-alone: they keep no scenario from being played.
+alone: they keep no scenario from being played. Builds in the store are asked for their
+flags: one that none of those knows which a record names is wrong.
 
 With --fix, steps and faults that an older nodestorm called otherwise are rewritten
 first. Comments, indentation, tables and quotes stay as they are.
@@ -52,7 +53,7 @@ Exit status: 0 nothing is wrong, 1 something is, 2 usage.`,
 			if err != nil {
 				return err
 			}
-			linted, err := replay.Lint(catalogue, slices.Concat(own, args))
+			linted, err := replay.Lint(c.Context(), catalogue, slices.Concat(own, args))
 			if err != nil {
 				return exit.UsageError(err)
 			}

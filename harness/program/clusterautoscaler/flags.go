@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/world/container"
 )
 
@@ -78,11 +79,15 @@ func (k Known) check(f flags, whose string) error {
 	return nil
 }
 
-// similar names flags of the build that begin alike.
+// similar is the flag of the build that one is almost called like, or names some that begin alike.
 func (k Known) similar(name string) string {
+	all := slices.Sorted(maps.Keys(k.flags))
+	if near := deploy.MeantFlag(name, all); near != "" {
+		return near
+	}
 	word, _, _ := strings.Cut(name, "-")
 	var found []string
-	for _, known := range slices.Sorted(maps.Keys(k.flags)) {
+	for _, known := range all {
 		if strings.HasPrefix(known, word+"-") || known == word {
 			found = append(found, "--"+known)
 		}

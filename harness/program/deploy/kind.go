@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/sim/machine/node"
+	"nodestorm/sim/strict"
 )
 
 // Kind is a program that worlds can have: what is known of it before one is there, and its sentences, of which some
@@ -52,6 +53,15 @@ type Sentences struct {
 // NoKind is that a world does not have a kind of objects yet, and how it comes to.
 func NoKind(kind schema.GroupVersionKind, how string) error {
 	return fmt.Errorf("there is no kind %s of %s yet: %s", kind.Kind, kind.GroupVersion(), how)
+}
+
+// MeantFlag is ": did you mean --name?" for a flag that is almost called like one of a program, else empty.
+func MeantFlag(name string, known []string) string {
+	// mutant: a flag that a build does not have is like none that it has
+	if near := strict.Nearest(name, known); near != "" {
+		return fmt.Sprintf(": did you mean --%s?", near)
+	}
+	return ""
 }
 
 // Request is how a build is to be run.

@@ -56,7 +56,8 @@ func check(ctx context.Context, r deploy.Request) error {
 		case slices.Contains(place, name):
 			return fmt.Errorf("the scenario: --%s is what the world sets", name)
 		case !slices.Contains(known, name):
-			return fmt.Errorf("the scenario: %s knows no flag --%s (it has --%s)", t.Ref, name, strings.Join(known, ", --"))
+			like := cmp.Or(deploy.MeantFlag(name, known), fmt.Sprintf(" (it has --%s)", strings.Join(known, ", --")))
+			return fmt.Errorf("the scenario: %s knows no flag --%s%s", t.Ref, name, like)
 		}
 	}
 	return nil
