@@ -51,7 +51,7 @@ func (c *local) startControllers(ctx context.Context) error {
 // controller says how a controller starts, with an identity of its own.
 func (c *local) controller(name string, flags []string) (component, error) {
 	w := c.World
-	kubeconfig, err := (&Cluster{world: w, plane: c}).Kubeconfig("system:" + name)
+	kubeconfig, err := (&Cluster{world: w, plane: c}).controllerKubeconfig(name, c.Wishes)
 	if err != nil {
 		return component{}, err
 	}

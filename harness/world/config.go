@@ -67,8 +67,11 @@ func (c Config) check() error {
 	return nil
 }
 
+// Controllers are the programs of a control plane that are clients of its kube-apiserver.
+var Controllers = []string{controllerManager, scheduler}
+
 // ControlPlanePrograms are those that a control plane is made of.
-var ControlPlanePrograms = []string{"etcd", apiServer, controllerManager, scheduler}
+var ControlPlanePrograms = append([]string{"etcd", apiServer}, Controllers...)
 
 // program is where a program of the control plane is, and whether it was built with the clock.
 func (c Config) program(name string) (path string, builtWithClock bool) {

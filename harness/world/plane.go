@@ -52,6 +52,8 @@ type ClusterOptions struct {
 	// ControllerManager are flags for kube-controller-manager:
 	// "--cluster-signing-duration=20m".
 	ControllerManager []string
+	// Breakable are those of [Controllers] that reach kube-apiserver through a fault proxy, see [World.Way].
+	Breakable []string
 	// ClusterCIDR is what kube-controller-manager gives each Node a part of for its
 	// pods ("10.244.0.0/16"). Empty means that Nodes have none.
 	ClusterCIDR string

@@ -28,6 +28,7 @@ import (
 
 	"nodestorm/harness/world/egress"
 	"nodestorm/harness/world/process"
+	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/history/audit"
 	"nodestorm/sim/machine/node"
@@ -55,6 +56,7 @@ type World struct {
 	mu         sync.Mutex
 	components map[string]component
 	programs   map[string]*process.Process // whose end is not the world's
+	ways       map[string]*apifault.Proxy  // of controllers
 	undo       []func() error              // run in reverse by Stop
 	stopped    bool
 	background sync.WaitGroup
@@ -80,7 +82,7 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	w := &World{cfg: cfg, components: map[string]component{}, programs: map[string]*process.Process{}}
+	w := &World{cfg: cfg, components: map[string]component{}, programs: map[string]*process.Process{}, ways: map[string]*apifault.Proxy{}}
 	w.ctx, w.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {

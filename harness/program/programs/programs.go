@@ -12,6 +12,8 @@ import (
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/installer"
 	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/world"
 )
 
 // All are the programs.
@@ -23,7 +25,13 @@ var All = []deploy.Kind{
 	ccm.Kind,
 	awsccm.Kind,
 	installer.Kubespray,
+	{Name: world.Controllers[0], Way: &breakable},
+	{Name: world.Controllers[1], Way: &breakable},
 }
+
+// breakable is what rules about the controllers of a control plane need.
+var breakable = scene.Need{There: scene.Cluster.There,
+	Missing: "the world's own control plane did not start with a way that can be broken: say the fault in the feature"}
 
 // Named is the one that is called so, without anything to know of it where there is none.
 func Named(name string) deploy.Kind {

@@ -18,6 +18,7 @@ import (
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world"
+	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history"
 	"nodestorm/sim/machine/cloudinit"
 	"nodestorm/sim/machine/node"
@@ -101,11 +102,15 @@ func start(ctx context.Context, s *scene.Scene, cfg world.Config) (err error) {
 		}
 		return node.Profile{}, false
 	}
+	cfg.Breakable = slices.DeleteFunc(slices.Clone(world.Controllers), func(name string) bool { return !s.Breaks[name] })
 	w, err := world.Start(ctx, cfg)
 	if err != nil {
 		return err
 	}
 	s.World = w
+	for _, name := range cfg.Breakable {
+		s.Run(name, controller{w.Way(name)})
+	}
 	s.Rig.Started(w)
 	for _, version := range cfg.Serves {
 		// mutant: a version of an API group that is not served is no problem
@@ -119,6 +124,15 @@ func start(ctx context.Context, s *scene.Scene, cfg world.Config) (err error) {
 	}
 	return err
 }
+
+// controller is a program of the control plane whose way to the API server can be broken.
+type controller struct{ way *apifault.Proxy }
+
+// Way implements [scene.Program].
+func (c controller) Way() *apifault.Proxy { return c.way }
+
+// Settings implements [scene.Program].
+func (controller) Settings() []string { return nil }
 
 // systemNode keeps the cluster out of full disruption: if no Node at all is
 // Ready, kube-controller-manager evicts nothing and taints nothing NoExecute.

@@ -64,8 +64,8 @@ var arguments = []Argument{
 	which("machine", "every machine"), which("new simulated node", "every new simulated node"),
 	{"CALL", "calls in quotes, VERB RESOURCE[.GROUP][/SUBRESOURCE] [[NAMESPACE/]NAME], with verbs as in RBAC and commas between them",
 		`"update,patch nodes"`, `"([a-z,]+ [a-z0-9.*/-]+(?: [^" ]+)?)"`},
-	{"PROGRAM", `a program in quotes, as it calls itself to the API server: "karpenter", "cluster-autoscaler", or "cluster-api" for ` +
-		`the controllers of Cluster API`, `"cluster-autoscaler"`, `"([^"]{1,})"`},
+	{"PROGRAM", `a program in quotes, as it calls itself to the API server: "karpenter", "cluster-autoscaler", "cluster-api" for ` +
+		`the controllers of Cluster API, "kube-controller-manager" or "kube-scheduler"`, `"cluster-autoscaler"`, `"([^"]{1,})"`},
 	{"LIST", "lists in quotes, as CALL with the verb list", `"list nodes"`, `"(list [a-z0-9.*/-]+(?: [^" ]+)?)"`},
 	{"WATCH", "watches in quotes, as CALL with the verb watch", `"watch nodes"`, `"(watch [a-z0-9.*/-]+(?: [^" ]+)?)"`},
 	{"CLOUD-LIST", "lists in quotes: list servers, or of actions, such as list actions; of AWS DescribeInstances", `"list servers"`,

@@ -77,6 +77,9 @@ type Config struct {
 	Seed uint64
 	// Later has some creations done later than they are answered. Nil: none.
 	Later *Later
+	// Tokens says that the client also has tokens that the API server gives it at run time, as kube-controller-manager has one for
+	// each of its controllers: calls with any token are then the client's.
+	Tokens bool
 	// Listen is the address to listen on; empty is a free port on loopback.
 	Listen string
 }
@@ -136,6 +139,7 @@ func (p *Proxy) start(rules []fault.Fault) (err error) {
 	if p.client, err = newCredential(p.cfg.Client, onward.clientCert); err != nil {
 		return err
 	}
+	p.client.tokens = p.cfg.Tokens
 	if p.cfg.Writer != nil {
 		if p.writer, err = newAsks(p.cfg.Writer); err != nil {
 			return err

@@ -120,6 +120,32 @@ func TestRulesAreForTheClient(t *testing.T) {
 	}
 }
 
+// A client that the API server gives tokens to, as kube-controller-manager, is one and the same with each of them; who has none
+// stays a stranger.
+func TestTokensAreTheClients(t *testing.T) {
+	known, err := pki.NewAuthority("known", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &rest.Config{Host: apiServer(t), TLSClientConfig: rest.TLSClientConfig{Insecure: true, CertData: known.Cert, KeyData: known.Key}}
+	p, err := Start(Config{Client: client, Tokens: true},
+		fault.Fault{Name: "busy", Match: Match{Resource: "pods", Verbs: []string{"list"}}, Effect: Answer{Code: 503}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	controller, stranger := rest.AnonymousClientConfig(p.ClientConfig()), rest.AnonymousClientConfig(p.ClientConfig())
+	controller.BearerToken = "of a controller"
+	for _, test := range []struct {
+		cfg  *rest.Config
+		want int
+	}{{controller, http.StatusServiceUnavailable}, {stranger, http.StatusOK}, {p.ClientConfig(), http.StatusServiceUnavailable}} {
+		if got := list(t, test.cfg); got != test.want {
+			t.Errorf("with the token %q it gets %d, want %d", test.cfg.BearerToken, got, test.want)
+		}
+	}
+}
+
 // A rule about watches that becomes active later leaves those of strangers alone.
 func TestStrangersWatch(t *testing.T) {
 	client := &rest.Config{Host: apiServer(t), TLSClientConfig: rest.TLSClientConfig{Insecure: true}, BearerToken: "mine"}

@@ -41,6 +41,10 @@ type plane struct {
 // of Kubernetes. Without Docker or the image it says so before anything starts.
 func Start(version string) world.StartControlPlane {
 	return func(ctx context.Context, at world.Site) (world.ControlPlane, error) {
+		if len(at.Wishes.Breakable) > 0 {
+			return nil, fmt.Errorf("the way of %s to kube-apiserver is inside of kind's container, where nothing can break it: "+
+				"it needs a simulated cluster", strings.Join(at.Wishes.Breakable, " and "))
+		}
 		if err := kind.CheckDocker(ctx); err != nil {
 			return nil, err
 		}
