@@ -92,3 +92,24 @@ Feature: Objects of any kind are created, changed and deleted
     And "Node/a" is drained
     Then "kubectl" has sent "create" of "pods/eviction" exactly 1 times within 1s
     And "node" has recorded "running" of "pods" at least 3 times within 1m
+
+  @refused
+  Scenario: The API server is asked for what it may refuse, and the steps go on
+    Given a cluster
+    And these objects with their status from the file "objects.yaml"
+    When the API server is asked to create these objects:
+      """
+      {apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: half}, spec: {maxUnavailable: 1hr}}
+      ---
+      {apiVersion: v1, kind: ConfigMap, metadata: {name: after}}
+      """
+    And the API server is asked to apply these objects from the file "large.yaml"
+    And the API server is asked to patch "Thing/shop/one" with:
+      """
+      spec: {size: many}
+      """
+    Then "kubectl" has been refused "create" of "poddisruptionbudgets" "half" with "valid percent" within 1s
+    And "kubectl" has sent "create" of "configmaps" "after" within 1s
+    And "kubectl" has been refused "patch" of "things" "shop/large" with "spec.size" exactly 1 time within 1s
+    And "kubectl" has been refused "patch" of "things" "shop/one" with "must be of type integer" within 1s
+    And "kubectl" is never refused "patch" of "things" "shop/one" with "spec.phase" within 1s

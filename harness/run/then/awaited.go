@@ -16,7 +16,7 @@ import (
 )
 
 var eventParts = regexp.MustCompile(`^(?:"([^"]+)"|a client) has (ever )?(sent|been refused|recorded) ` +
-	`"([^"]+)" of "([^"]+)"(?: "([^"]+)")?(?: (\d+) times)?$`)
+	`"([^"]+)" of "([^"]+)"(?: "([^"]+)")?(?: with "([^"]+)")?(?: (\d+) times)?$`)
 
 // Awaited is an event that a step waits for. In YAML, the fields of a pattern are beside
 // the others.
@@ -40,7 +40,7 @@ func InWords(said string) (a Awaited, err error) {
 	if m == nil {
 		return a, fmt.Errorf("%q is no event to wait for", said)
 	}
-	who, does, verb, of, name := m[1], m[3], m[4], m[5], m[6]
+	who, does, verb, of, name, answer, times := m[1], m[3], m[4], m[5], m[6], m[7], m[8]
 	pattern := map[string]any{"verb": verb}
 	if name != "" {
 		if namespace, rest, is := strings.Cut(name, "/"); is {
@@ -49,13 +49,20 @@ func InWords(said string) (a Awaited, err error) {
 		pattern["name"] = name
 	}
 	switch {
+	case answer != "" && does != "been refused":
+		return a, fmt.Errorf(`%q: with "%s" is what an answer says, and the history has those of calls that have been refused`, said, answer)
 	case does != "recorded":
 		resource, part, is := strings.Cut(of, "/")
 		pattern["source"], pattern["resource"] = history.API, resource
-		pattern["detail"] = map[string]any{"subresource": map[string]any{"exists": false}}
+		detail := map[string]any{"subresource": map[string]any{"exists": false}}
 		if is {
-			pattern["detail"] = map[string]any{"subresource": part}
+			detail["subresource"] = part
 		}
+		// mutant: what the answer says is not compared
+		if answer != "" {
+			detail["error"] = map[string]any{"contains": answer}
+		}
+		pattern["detail"] = detail
 		if who != "" {
 			pattern["actor"] = who
 		}
@@ -75,8 +82,8 @@ func InWords(said string) (a Awaited, err error) {
 		return a, fmt.Errorf("%q: %w", said, err)
 	}
 	a.Ever, a.Said = m[2] != "", said
-	if m[7] != "" {
-		if a.Count, err = strconv.Atoi(m[7]); err != nil {
+	if times != "" {
+		if a.Count, err = strconv.Atoi(times); err != nil {
 			return a, fmt.Errorf("%q: %w", said, err)
 		}
 	}

@@ -18,16 +18,19 @@ func TestInWords(t *testing.T) {
 	}
 	evicted := call("karpenter", "create", "pods", "eviction", 201)
 	refused := call("karpenter", "create", "pods", "eviction", 429)
+	refused.Detail["error"] = "it would violate the pod's disruption budget"
 	created := call("kubectl", "create", "pods", "", 201)
 	for words, want := range map[string]string{
-		`"karpenter" has sent "create" of "pods/eviction"`:          "evicted",
-		`a client has sent "create" of "pods/eviction" "shop/a"`:    "evicted",
-		`a client has sent "create" of "pods/eviction" "default/a"`: "",
-		`"karpenter" has been refused "create" of "pods/eviction"`:  "refused",
-		`a client has ever sent "create" of "pods" "a" 3 times`:     "created",
-		`"kubectl" has sent "create" of "pods" "b"`:                 "",
-		`"node" has recorded "running" of "pods"`:                   "",
-		`"api" has recorded "create" of "pods" "shop/a"`:            "evicted created",
+		`"karpenter" has sent "create" of "pods/eviction"`:                                     "evicted",
+		`a client has sent "create" of "pods/eviction" "shop/a"`:                               "evicted",
+		`a client has sent "create" of "pods/eviction" "default/a"`:                            "",
+		`"karpenter" has been refused "create" of "pods/eviction"`:                             "refused",
+		`a client has been refused "create" of "pods/eviction" "shop/a" with "budget" 2 times`: "refused",
+		`a client has been refused "create" of "pods/eviction" with "percent"`:                 "",
+		`a client has ever sent "create" of "pods" "a" 3 times`:                                "created",
+		`"kubectl" has sent "create" of "pods" "b"`:                                            "",
+		`"node" has recorded "running" of "pods"`:                                              "",
+		`"api" has recorded "create" of "pods" "shop/a"`:                                       "evicted created",
 	} {
 		a, err := InWords(words)
 		if err != nil {
@@ -42,6 +45,9 @@ func TestInWords(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s matches %v, want %q", words, got, want)
+		}
+		if _, err := InWords(strings.Replace(words, "been refused", "sent", 1)); strings.Contains(words, " with ") && err == nil {
+			t.Errorf("%s: what was not refused has an answer", words)
 		}
 		if a.Ever != strings.Contains(words, " ever ") || (a.Count == 3) != strings.Contains(words, "3 times") {
 			t.Errorf("%s: ever %t, count %d", words, a.Ever, a.Count)

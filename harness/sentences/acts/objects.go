@@ -11,15 +11,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"nodestorm/harness/program/deploy"
-	"nodestorm/harness/program/programs"
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/objects"
-	"nodestorm/sim/machine/cri"
-	"nodestorm/sim/machine/node"
 )
 
 var objectSentences = scene.Sentences{
@@ -31,6 +27,10 @@ var objectSentences = scene.Sentences{
 		{Role: scene.Given, Words: `these objects with their status from the file "FILE"`, Check: checkObjects, Act: have(true)},
 		{Role: scene.When, Words: `these objects are (created|applied):`, Check: checkObjects, Act: putObjects(0)},
 		{Role: scene.When, Words: `these objects from the file "FILE" are (created|applied)`, Check: checkObjects, Act: putObjects(1)},
+		{Role: scene.When, Words: `the API server is asked to (create|apply) these objects:`, Check: checkAsked, Act: askForObjects},
+		{Role: scene.When, Words: `the API server is asked to (create|apply) these objects from the file "FILE"`, Check: checkAsked,
+			Act: askForObjects},
+		{Role: scene.When, Words: `the API server is asked to patch "KIND/NAME" with:`, Check: checkObject(checkPatch), Act: askForPatch},
 		{Role: scene.Either, Words: `"KIND/NAME" is deleted`, Check: checkObject(nil), Act: deleteObject(false)},
 		{Role: scene.Either, Words: `"KIND/NAME" is deleted by force`, Check: checkObject(nil), Act: deleteObject(true)},
 		{Role: scene.Either, Words: `"Pod/NAME" is evicted`, Check: checkObject(nil), Act: evictObject},
@@ -140,8 +140,35 @@ func putObjects(how int) func(context.Context, *scene.Scene, words.Args) error {
 	}
 }
 
-// put creates or applies objects, each in the cluster that its kind is of.
+// askForObjects goes on with the next object where one is refused, as kubectl does.
+func askForObjects(ctx context.Context, s *scene.Scene, a words.Args) error {
+	verb := objects.Create
+	if a.Text(0) == "apply" {
+		verb = objects.Apply
+	}
+	all, err := prepared(s, a.Quoted)
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		if err := store(ctx, s, []objects.Object{o}, verb); err != nil && !objects.Refused(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// put creates or applies objects, all of which have to be taken.
 func put(ctx context.Context, s *scene.Scene, text string, how objects.PutMode) ([]objects.Object, error) {
+	all, err := prepared(s, text)
+	if err != nil {
+		return nil, err
+	}
+	return all, store(ctx, s, all, how)
+}
+
+// prepared are objects as they are sent to the API server.
+func prepared(s *scene.Scene, text string) ([]objects.Object, error) {
 	all, err := objects.Read([]byte(text))
 	if err != nil {
 		return nil, err
@@ -151,14 +178,18 @@ func put(ctx context.Context, s *scene.Scene, text string, how objects.PutMode) 
 			return nil, fmt.Errorf("%s: %w", o, err)
 		}
 	}
-	keepers := scene.EachProgram[scene.Keeper](s)
 	for _, o := range all {
-		for _, keeper := range keepers {
+		for _, keeper := range scene.EachProgram[scene.Keeper](s) {
 			if err := keeper.Prepare(s, o.Unstructured); err != nil {
 				return nil, fmt.Errorf("%s: %w", o, err)
 			}
 		}
 	}
+	return all, nil
+}
+
+// store creates or applies objects, each in the cluster that its kind is of.
+func store(ctx context.Context, s *scene.Scene, all []objects.Object, how objects.PutMode) error {
 	for rest := all; len(rest) > 0; {
 		cluster := clusterOf(s, rest[0].GroupVersionKind().GroupKind())
 		n := 1
@@ -167,21 +198,21 @@ func put(ctx context.Context, s *scene.Scene, text string, how objects.PutMode) 
 		}
 		c, err := kubectl(s, cluster)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := c.Put(ctx, rest[:n], how); err != nil {
-			return nil, err
+			return err
 		}
 		rest = rest[n:]
 	}
-	for _, keeper := range keepers {
+	for _, keeper := range scene.EachProgram[scene.Keeper](s) {
 		for _, o := range all {
 			if err := keeper.Stored(ctx, o.Unstructured); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // change does something to an object as a user does who is quick: it takes no longer in
@@ -259,6 +290,13 @@ func patchObject(ctx context.Context, s *scene.Scene, a words.Args) error {
 	return change(s, a.Text(0), func(c *objects.Client, of objects.Ref) error { return c.Patch(ctx, of, []byte(a.Quoted)) })
 }
 
+func askForPatch(ctx context.Context, s *scene.Scene, a words.Args) error {
+	if err := patchObject(ctx, s, a); !objects.Refused(err) {
+		return err
+	}
+	return nil
+}
+
 func scaleObject(ctx context.Context, s *scene.Scene, a words.Args) error {
 	return change(s, a.Text(0), func(c *objects.Client, of objects.Ref) error { return c.Scale(ctx, of, a.Int(1)) })
 }
@@ -270,112 +308,6 @@ func markObject(field string) func(context.Context, *scene.Scene, words.Args) er
 			return err
 		}
 		return change(s, a.Text(0), func(c *objects.Client, of objects.Ref) error { return c.Mark(ctx, of, field, m) })
-	}
-}
-
-func checkObjects(f *scene.Feature, a words.Args) error {
-	all, err := objects.Read([]byte(a.Quoted))
-	if err != nil {
-		return err
-	}
-	for _, o := range all {
-		if of, is := o.Defines(); is {
-			if f.Defined == nil {
-				f.Defined = map[schema.GroupKind]bool{}
-			}
-			f.Defined[of] = true
-		}
-	}
-	for _, o := range all {
-		if err := o.Check(); err != nil {
-			return err
-		}
-		if err := hasKind(f, o.GroupVersionKind()); err != nil {
-			return fmt.Errorf("document %d: %w", o.Document, err)
-		}
-		if err := checkBehaviour(o.Object); err != nil {
-			return fmt.Errorf("document %d: %s: %w", o.Document, o, err)
-		}
-	}
-	return nil
-}
-
-// behaviours are the annotations by which a pod says how its containers behave.
-var behaviours = []string{node.RunForAnnotation, node.StopAfterAnnotation, cri.ServeAfterAnnotation}
-
-// checkBehaviour finds annotations of ours, at any depth of an object, which nothing would go by.
-func checkBehaviour(in any) error {
-	switch in := in.(type) {
-	case []any:
-		for _, item := range in {
-			if err := checkBehaviour(item); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		for field, value := range in {
-			if strings.HasPrefix(field, "nodestorm.sim/") && !slices.Contains(behaviours, field) {
-				return fmt.Errorf("annotation %s: there is %s", field, strings.Join(behaviours, ", "))
-			}
-			// mutant: a pod behaves as no duration says
-			if text, err := time.ParseDuration(fmt.Sprint(value)); slices.Contains(behaviours, field) && (err != nil || text < 0) {
-				return fmt.Errorf("annotation %s: %v is no duration such as 90s", field, value)
-			}
-			if err := checkBehaviour(value); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// hasKind finds out whether the world has a kind when the step begins.
-func hasKind(f *scene.Feature, gvk schema.GroupVersionKind) error {
-	if objects.OwnGroup(gvk.Group) || f.Defined[gvk.GroupKind()] {
-		return nil
-	}
-	for _, k := range programs.All {
-		if k.Objects == nil {
-			continue
-		}
-		if its, err := k.Objects(gvk, f.Runs[k.Name]); its {
-			return err
-		}
-	}
-	return deploy.NoKind(gvk, "put its CustomResourceDefinition before it")
-}
-
-// checkObject checks the object of a sentence, and then what is done to it.
-func checkObject(then func(words.Args) error) func(*scene.Feature, words.Args) error {
-	return func(f *scene.Feature, a words.Args) error {
-		if err := f.CheckFilled(a.Text(0)); err != nil {
-			return err
-		}
-		of, err := objects.ParseRef(a.Text(0))
-		if err != nil {
-			return err
-		}
-		// Kinds in lower case may be one of the short names that only the server knows.
-		kind, _, _ := strings.Cut(of.Kind, ".")
-		if kind == of.Kind && kind != strings.ToLower(kind) && len(f.Runs) == 0 && len(f.Defined) == 0 && !objects.OwnKind(kind) {
-			return fmt.Errorf("unknown kind %s: Kubernetes has none%s", kind, objects.LikeKind(kind))
-		}
-		if then == nil {
-			return nil
-		}
-		return then(a)
-	}
-}
-
-func checkPatch(a words.Args) error {
-	_, err := objects.ReadPatch([]byte(a.Quoted))
-	return err
-}
-
-func checkMark(field string) func(words.Args) error {
-	return func(a words.Args) error {
-		_, err := objects.ParseMark(field, a.Text(1))
-		return err
 	}
 }
 

@@ -28,7 +28,7 @@ pattern in YAML below, as symptoms have them. The pattern may also have count (h
 Before a When that takes lines itself, "When this is recorded:" is a step with the pattern. An EVENT is
 
 - "ACTOR" has sent "VERB" of "RESOURCE", or a client has sent "VERB" of "RESOURCE": a call that the API server took. With "been refused"
-  in place of "sent", it is a call that the API server refused.
+  in place of "sent", it is a call that the API server refused, and with "TEXT" may follow: what its answer has in it.
   "pods/eviction" is a part of a resource.
 - "SOURCE" has recorded "VERB" of "RESOURCE": any other event, of the source cloud, node, fault, log, harness or clock.
 

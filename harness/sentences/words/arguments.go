@@ -40,7 +40,7 @@ const (
 const Record = `((?:"[^"]+"|a client) has (?:ever )?(?:sent|been refused|recorded) ` + calls + `(?: \d+ times)?)`
 
 // calls are what a record in words is about.
-const calls = `"[^"]+" of "[^"]+"(?: "[^"]+")?`
+const calls = `"[^"]+" of "[^"]+"(?: "[^"]+")?(?: with "[^"]+")?`
 
 // which is an argument that chooses among all of a noun.
 func which(noun, example string) Argument {

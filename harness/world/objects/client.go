@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -209,6 +210,13 @@ func (c *Client) put(ctx context.Context, r resource, o Object, how PutMode) err
 		return c.established(ctx, where, o.GetName())
 	}
 	return nil
+}
+
+// Refused reports whether an error is the API server's answer that it does not take an object as it is: by the kind's
+// definition, an admission plugin, a webhook or a policy. That one is there already, or not there, is another matter.
+func Refused(err error) bool {
+	// mutant: any error is a refusal
+	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsForbidden(err) || apierrors.IsInternalError(err)
 }
 
 // established waits, in real time, until the API server serves what a CRD defines.

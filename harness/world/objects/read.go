@@ -188,6 +188,15 @@ func (o Object) Check() error {
 			return err
 		}
 	}
+	return o.compare(true)
+}
+
+// CheckNames is Check for an object that the API server may refuse: kinds and fields are compared, and no values.
+func (o Object) CheckNames() error { return o.compare(false) }
+
+// compare compares an object with its type.
+func (o Object) compare(values bool) error {
+	gvk := o.GroupVersionKind()
 	if !known.IsGroupRegistered(gvk.Group) {
 		return o.checkCustom()
 	}
@@ -200,7 +209,7 @@ func (o Object) Check() error {
 		return err
 	}
 	problems, err := sigsjson.UnmarshalStrict(text, typed)
-	if err != nil {
+	if err != nil && values {
 		problems = []error{oneline.YAML(err)}
 	}
 	if len(problems) == 0 {

@@ -1,9 +1,13 @@
 package objects
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const pod = `
@@ -106,6 +110,26 @@ func TestParse(t *testing.T) {
 	} {
 		if _, err := ReadPatch([]byte(text)); (err == nil) != want {
 			t.Errorf("patch %q: %v", text, err)
+		}
+	}
+}
+
+// An answer that refuses an object as it is differs from one about which objects there are, and from none.
+func TestRefused(t *testing.T) {
+	things := schema.GroupResource{Group: "example.com", Resource: "things"}
+	for err, want := range map[error]bool{
+		apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "a", nil):            true,
+		apierrors.NewForbidden(things, "a", errors.New("a webhook denied it")):     true,
+		apierrors.NewBadRequest("strict decoding error"):                           true,
+		apierrors.NewInternalError(errors.New("failed calling webhook")):           true,
+		apierrors.NewAlreadyExists(things, "a"):                                    false,
+		apierrors.NewNotFound(things, "a"):                                         false,
+		apierrors.NewServiceUnavailable("starting"):                                false,
+		fmt.Errorf("a: %w", apierrors.NewConflict(things, "a", errors.New("old"))): false,
+		errors.New("connection refused"):                                           false,
+	} {
+		if got := Refused(fmt.Errorf("document 1: %w", err)); got != want {
+			t.Errorf("%v: refused %t, want %t", err, got, want)
 		}
 	}
 }
