@@ -60,7 +60,7 @@ var inputs = map[string][]string{
 		"-bundle|RUN:junit.xml|--out-file|OUT", "-bundle|RUN:scenario/a.yaml|--out-file|OUT", "bundle|FIFO|--out-file|OUT",
 	},
 	"qualify": {
-		"qualify|karpenter@v1.6.4|RUN:run.json", "qualify|karpenter@v1.6.4|FIFO",
+		"qualify|karpenter@v1.6.4|RUN:run.json", "qualify|karpenter@v1.6.4|FIFO", "qualify|karpenter@v1.6.4|--comparison|FIFO",
 		"qualify|cluster-autoscaler@1.33.0|--manifest|FIFO", "qualify|karpenter@v1.6.4|RUN:|--catalogue|FOLDER:a.feature",
 	},
 	"matrix": {

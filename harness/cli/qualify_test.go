@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,6 +40,27 @@ func TestQualify(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestQualifyWithComparison takes a comparison of the same two releases, and no other.
+func TestQualifyWithComparison(t *testing.T) {
+	run := aRun(t)
+	file := filepath.Join(t.TempDir(), "comparison.json")
+	for text, want := range map[string]string{
+		`{"workload": "day", "variants": [{"name": "karpenter@v1.5.0"}, {"name": "karpenter@v1.6.4"}], "rows": [{"variant": 1, "measure": "cost", "claim": "worse"}]}`: "The workload day, beside karpenter@v1.5.0: in 1 of 1 measure the difference is certain",
+		`{"variants": [{"name": "karpenter@v1.6.4"}, {"name": "karpenter@v1.5.0"}], "rows": [{"variant": 1}]}`:                                                         "it compares karpenter@v1.6.4 with karpenter@v1.5.0: want karpenter@v1.5.0, and with it karpenter@v1.6.4",
+		`{`: "it is no comparison",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, stdout, stderr := nodestorm(t, "qualify", "karpenter@v1.6.4", "--since", "v1.5.0", "--tags", "@"+scenario, "--comparison", file, run)
+		if !strings.Contains(stdout+stderr, want) {
+			t.Errorf("%s: %s%s, want %q", text, stdout, stderr, want)
+		}
+	}
+	b := newBench(t)
+	b.refuses(t, "--comparison: it is with the release before, and --since none has none", "qualify", "karpenter@v1.6.4", "--since", "none", "--comparison", file)
 }
 
 // TestQualifyOnAnotherKubernetes refuses what the answer could not be about.

@@ -40,6 +40,8 @@ type Variant struct {
 
 // Comparison is that of variants with the first of them.
 type Comparison struct {
+	// Workload is what they played; empty if that is not known.
+	Workload string    `json:"workload,omitempty"`
 	Variants []Variant `json:"variants"`
 	Rows     []Row     `json:"rows"`
 	// Divergences are where variants decide differently from the first, one for each of the others.
@@ -100,6 +102,24 @@ var (
 	higher  = []string{measure.CPURequested, measure.MemoryRequested}
 	neither = []string{measure.NodesRemoved}
 )
+
+// Certain reports whether the row's difference is certain.
+func (r Row) Certain() bool {
+	return r.Absent == "" && slices.Contains([]Claim{Better, Worse, More, Less}, r.Claim)
+}
+
+// Between are the rows that compare the variant of the one name with the first, which has the other name.
+func (c Comparison) Between(first, other string) (rows []Row, has bool) {
+	if len(c.Variants) == 0 || c.Variants[0].Name != first {
+		return nil, false
+	}
+	for _, r := range c.Rows {
+		if r.Variant > 0 && r.Variant < len(c.Variants) && c.Variants[r.Variant].Name == other {
+			rows = append(rows, r)
+		}
+	}
+	return rows, len(rows) > 0
+}
 
 // Compare compares the measures of that name of all variants with those of the first; without names, all that there are.
 func Compare(variants []Variant, names []string) Comparison {
@@ -198,9 +218,7 @@ func (r Row) claim() Claim {
 
 // Differs reports whether any difference is certain.
 func (c Comparison) Differs() bool {
-	return slices.ContainsFunc(c.Rows, func(r Row) bool {
-		return r.Absent == "" && !slices.Contains([]Claim{None, Small, Perhaps, Unknown}, r.Claim)
-	})
+	return slices.ContainsFunc(c.Rows, Row.Certain)
 }
 
 // Decides reports whether anything could be decided: a pair of runs counts.

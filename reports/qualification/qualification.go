@@ -6,10 +6,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"nodestorm/reports/comparison"
 	"nodestorm/reports/interval"
 	"nodestorm/reports/matrix"
+	"nodestorm/reports/wording"
 )
 
 // Answer is whether a release is fit.
@@ -80,6 +83,53 @@ type Qualification struct {
 	Answer Answer    `json:"answer"`
 	// Findings are all failures, in the order of their kinds.
 	Findings []Finding `json:"findings"`
+	// Workloads are how the release does on workloads beside the one before it. They say what it costs, and not whether it is fit.
+	Workloads []Workload `json:"workloads,omitempty"`
+}
+
+// Workload is a comparison of both releases on a workload.
+type Workload struct {
+	Name string           `json:"name"`
+	Rows []comparison.Row `json:"rows"`
+}
+
+// WorkloadOf is that of a comparison of variants, of which the first has to be the release before, as it is, and another the
+// release itself.
+func WorkloadOf(c comparison.Comparison, since, target string) (Workload, error) {
+	rows, has := c.Between(since, target)
+	if !has {
+		var names []string
+		for _, v := range c.Variants {
+			names = append(names, v.Name)
+		}
+		return Workload{}, fmt.Errorf("it compares %s: want %s, and with it %s", wording.Clean(strings.Join(names, " with ")), since, target)
+	}
+	return Workload{Name: c.Workload, Rows: rows}, nil
+}
+
+// Certain are the rows whose difference is certain.
+func (w Workload) Certain() (rows []comparison.Row) {
+	for _, r := range w.Rows {
+		if r.Certain() {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// Sum says in how many of the measures that both have the difference is certain.
+func (w Workload) Sum() string {
+	known := 0
+	for _, r := range w.Rows {
+		if r.Absent == "" {
+			known++
+		}
+	}
+	n := len(w.Certain())
+	if n == 0 {
+		return fmt.Sprintf("no difference is certain in %s", wording.Counted(known, "measure"))
+	}
+	return fmt.Sprintf("in %d of %s the difference is certain", n, wording.Counted(known, "measure"))
 }
 
 // Runs is what a qualification is made of.
@@ -88,11 +138,12 @@ type Runs struct {
 	Scenarios     []matrix.Scenario // those that are about the target
 	Cells         []matrix.Cell     // several for a scenario and target that was played again
 	Skipped       []matrix.Skip
+	Workloads     []Workload
 }
 
 // From judges a release by runs.
 func From(made time.Time, of Runs) *Qualification {
-	q := &Qualification{Made: made, Target: of.Target, Since: of.Since, Answer: Fit}
+	q := &Qualification{Made: made, Target: of.Target, Since: of.Since, Answer: Fit, Workloads: of.Workloads}
 	for _, s := range of.Scenarios {
 		q.Findings = append(q.Findings, of.finding(s))
 	}

@@ -2,13 +2,16 @@ package qualification
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"nodestorm/reports/comparison"
 	"nodestorm/reports/matrix"
+	"nodestorm/sim/history/measure"
 )
 
 const release, before = "karpenter@v1.7.0", "karpenter@v1.6.4"
@@ -119,6 +122,66 @@ func TestText(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "1 failure shows on neither release\n") {
 		t.Errorf("no word of what is healthy:\n%s", &b)
+	}
+}
+
+// compared is a comparison of both releases in which one costs more, of a workload whose name is hostile.
+func compared() comparison.Comparison {
+	var all []comparison.Variant
+	for of, name := range []string{before, "another", release} {
+		v := comparison.Variant{Name: name}
+		for seed := range uint64(9) {
+			v.Runs = append(v.Runs, comparison.Run{Seed: seed, Values: measure.Values{
+				measure.Cost: {Unit: "EUR", Value: float64(10*of) + float64(seed)}, measure.Evictions: {Unit: measure.Count, Value: 3},
+				measure.NodeHours: {Absent: "there has been no instance"}}})
+		}
+		all = append(all, v)
+	}
+	c := comparison.Compare(all, []string{measure.Cost, measure.Evictions, measure.NodeHours})
+	c.Workload = "day<b>"
+	return c
+}
+
+// What a release costs is said, and does not change the answer.
+func TestWorkloads(t *testing.T) {
+	text, err := json.Marshal(compared())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c comparison.Comparison
+	if err := json.Unmarshal(text, &c); err != nil {
+		t.Fatal(err)
+	}
+	w, err := WorkloadOf(c, before, release)
+	if err != nil || len(w.Rows) != 3 || len(w.Certain()) != 1 || w.Sum() != "in 1 of 2 measures the difference is certain" {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	q := From(day, Runs{Target: release, Since: before, Scenarios: []matrix.Scenario{{ID: "a"}}, Workloads: []Workload{w},
+		Cells: slices.Concat(runs("a", before, "", "healthy"), runs("a", release, "healthy", "healthy"))})
+	if q.Answer != Fit {
+		t.Errorf("the answer is %s", q.Answer)
+	}
+	var page, out bytes.Buffer
+	if err := cmp.Or(q.HTML(&page), q.Text(&out, func([][]string) error { return nil })); err != nil {
+		t.Fatal(err)
+	}
+	for name, of := range map[string]string{"page": page.String(), "text": out.String(), "issue": q.Markdown()} {
+		for _, want := range []string{"cost of the cluster", "20.00 EUR", "worse, ", "in 1 of 2 measures the difference is certain"} {
+			if !strings.Contains(of, want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, of)
+			}
+		}
+		if strings.Contains(of, "evictions") || name == "page" && strings.Contains(of, "day<b>") {
+			t.Errorf("%s has what does not differ, or a name as it is:\n%s", name, of)
+		}
+	}
+	for _, wrong := range [][2]string{{release, before}, {before, "karpenter@v1.8.0"}, {"", ""}} {
+		if _, err := WorkloadOf(c, wrong[0], wrong[1]); err == nil || !strings.Contains(err.Error(), "it compares "+before+" with another with "+release) {
+			t.Errorf("%v: %v", wrong, err)
+		}
+	}
+	if _, err := WorkloadOf(comparison.Comparison{Rows: []comparison.Row{{Variant: 9}, {Variant: -1}}}, "", ""); err == nil {
+		t.Error("a comparison of nothing is one")
 	}
 }
 

@@ -61,7 +61,24 @@ func (q *Qualification) Markdown() string {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, f.On, f.Before, wording.Markdown(f.Title))
 		}
 	}
+	for _, w := range q.Workloads {
+		fmt.Fprintf(&b, "\n### The workload %s\n\nBeside %s, %s.\n", wording.MarkdownName(w.Name), wording.MarkdownName(q.before()), w.Sum())
+		for i, r := range w.Certain() {
+			if i == 0 {
+				fmt.Fprintf(&b, "\n| measure | %s | %s | difference (95 %%) | the release is |\n|---|---|---|---|---|\n",
+					wording.MarkdownName(q.before()), wording.MarkdownName(q.Target))
+			}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(markdown(r.Cells()), " | "))
+		}
+	}
 	return b.String()
+}
+
+func markdown(cells []string) (all []string) {
+	for _, c := range cells {
+		all = append(all, wording.Markdown(c))
+	}
+	return all
 }
 
 func (q *Qualification) before() string {
@@ -87,6 +104,12 @@ func (q *Qualification) Text(w io.Writer, table func(rows [][]string) error) err
 	}
 	if n := len(q.Of(Healthy)); n > 0 {
 		fmt.Fprintln(w, said(n, "failure shows", "failures show")+" on neither release")
+	}
+	for _, of := range q.Workloads {
+		fmt.Fprintf(w, "The workload %s, beside %s: %s\n", wording.Clean(of.Name), wording.Clean(q.before()), of.Sum())
+		for _, r := range of.Certain() {
+			fmt.Fprintf(w, "  %s\n", wording.Clean(strings.Join(r.Cells(), "  ")))
+		}
 	}
 	_, err := fmt.Fprintln(w, wording.Clean(q.Sum()))
 	return err

@@ -196,11 +196,12 @@ func (p *comparing) open(ctx context.Context, plan compare.Plan, folder string) 
 // compare compares the runs below the folders, each of which has those of a variant. Its files come into out, if that is not
 // empty.
 func (p *comparing) compare(ctx context.Context, folders []string, named []comparison.Variant, out string) error {
-	variants, err := compare.StoredVariants(ctx, folders, named)
+	variants, workload, err := compare.StoredVariants(ctx, folders, named)
 	if err != nil {
 		return exit.UsageError(err)
 	}
 	c := comparison.Compare(variants, p.measures)
+	c.Workload = workload
 	if out != "" {
 		if err := compare.Leave(out, c); err != nil {
 			return err

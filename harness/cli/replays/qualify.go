@@ -3,6 +3,7 @@ package replays
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,12 +21,14 @@ import (
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/stored"
+	"nodestorm/reports/comparison"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/qualification"
 	"nodestorm/reports/redact"
 	"nodestorm/reports/table"
 	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
+	"nodestorm/sim/strict"
 )
 
 // qualifying is one `nodestorm qualify`.
@@ -33,6 +36,8 @@ type qualifying struct {
 	*session
 	ref, since          builds.Ref // since.Name is empty if nothing is compared
 	version, tags, form string     // of --since, --tags and -o
+	comparisons         []string   // of --comparison
+	workloads           []qualification.Workload
 	rounds              queue.Rounds
 	records             []scenarios.Record // those that are about the target
 }
@@ -54,6 +59,8 @@ Of Karpenter, upgrades from the release before, and back, are among the failures
 
 A release is not fit if a failure shows that did not show on the release before, or that
 its record calls fixed. One that shows on both stays, and speaks against neither.
+With --comparison, the answer also has what the release costs on a workload beside the
+one before, as "nodestorm compare" has left it; that does not change the answer.
 
 The page qualification.html, qualification.json, a text for the release's issue
 (qualification.md) and a badge's JSON (badge.json) are left in --out. Runs that an earlier
@@ -64,7 +71,11 @@ shards, on Kubernetes, or on other machines.
 Exit status: 0 fit, 1 not fit, 2 usage, 3 cannot say.`,
 		Example: `  nodestorm qualify karpenter@v1.14.1
   nodestorm qualify karpenter@my-fix --since v1.14.1 --repeat 5
-  nodestorm qualify karpenter@v1.7.0 shard-1 shard-2 -o md`,
+  nodestorm qualify karpenter@v1.7.0 shard-1 shard-2 -o md
+  nodestorm compare day.yaml --variant karpenter@v1.6.4 \
+    --variant karpenter@v1.7.0 --out day
+  nodestorm qualify karpenter@v1.7.0 \
+    --comparison day/compare-1/comparison.json`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.UsageError(errors.New("NAME@VERSION is missing, for example karpenter@v1.14.1"))
@@ -82,6 +93,8 @@ Exit status: 0 fit, 1 not fit, 2 usage, 3 cannot say.`,
 	c.ValidArgsFunction = console.CompleteTargets
 	c.Flags().StringVar(&q.version, "since", "", "`VERSION` to compare with, or none; default: the release before")
 	c.Flags().StringVar(&q.tags, "tags", "", console.TagsUsage)
+	c.Flags().StringArrayVar(&q.comparisons, "comparison", nil, "`FILE` comparison.json of both releases on a workload")
+	_ = c.MarkFlagFilename("comparison", "json")
 	c.Flags().IntVar(&q.rounds.Repeat, "repeat", 1, "replay each `N` times")
 	return c
 }
@@ -121,6 +134,9 @@ func (q *qualifying) prepare(target string) (err error) {
 	if err := q.findSince(); err != nil {
 		return err
 	}
+	if err := q.readComparisons(); err != nil {
+		return err
+	}
 	if q.Catalogue, err = q.Unchecked(); err != nil {
 		return err
 	}
@@ -158,6 +174,32 @@ func (q *qualifying) findSince() (err error) {
 	}
 	if q.since == q.ref {
 		return fmt.Errorf("--since %s is the release itself: want another, or %s", q.version, noRelease)
+	}
+	return nil
+}
+
+// mostComparison is the most bytes of a comparison.
+const mostComparison = 16 << 20
+
+// readComparisons reads how the release does on workloads.
+func (q *qualifying) readComparisons() error {
+	for _, file := range q.comparisons {
+		if q.since.Name == "" {
+			return fmt.Errorf("--comparison: it is with the release before, and --since %s has none", noRelease)
+		}
+		text, err := strict.ReadFile(file, mostComparison)
+		if err != nil {
+			return fmt.Errorf("--comparison: %w", strict.WithHint(err, "name a comparison.json that nodestorm compare has left"))
+		}
+		var c comparison.Comparison
+		if err := json.Unmarshal(text, &c); err != nil {
+			return fmt.Errorf("--comparison %s: it is no comparison: %w", file, err)
+		}
+		w, err := qualification.WorkloadOf(c, q.since.String(), q.ref.String())
+		if err != nil {
+			return fmt.Errorf("--comparison %s: %w", file, err)
+		}
+		q.workloads = append(q.workloads, w)
 	}
 	return nil
 }
@@ -228,7 +270,7 @@ func (q *qualifying) judge(ctx context.Context, folders []string, skipped []matr
 	if err != nil && len(skipped) == 0 {
 		return exit.UsageError(err)
 	}
-	of := qualification.Runs{Target: q.ref.String(), Skipped: skipped}
+	of := qualification.Runs{Target: q.ref.String(), Skipped: skipped, Workloads: q.workloads}
 	if q.since.Name != "" {
 		of.Since = q.since.String()
 	}

@@ -236,9 +236,8 @@ func CheckMeasures(asked []string) error {
 }
 
 // StoredVariants are those with the runs in the folders, in this order, which have all played one workload. Without any that
-// are named they have the names of their targets.
-func StoredVariants(ctx context.Context, folders []string, named []comparison.Variant) (all []comparison.Variant, err error) {
-	of := ""
+// are named they have the names of their targets. It returns the workload's name as well.
+func StoredVariants(ctx context.Context, folders []string, named []comparison.Variant) (all []comparison.Variant, of string, err error) {
 	for i, folder := range folders {
 		var as comparison.Variant
 		if len(named) > 0 {
@@ -246,13 +245,13 @@ func StoredVariants(ctx context.Context, folders []string, named []comparison.Va
 		}
 		v, scenario, err := Stored(ctx, folder, as.Name)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		v.Swept = as.Swept
 		if of = cmp.Or(of, scenario); scenario != of {
-			return nil, fmt.Errorf("%s has runs of %s, and %s of %s: want one workload", folders[0], of, folder, scenario)
+			return nil, "", fmt.Errorf("%s has runs of %s, and %s of %s: want one workload", folders[0], of, folder, scenario)
 		}
 		all = append(all, v)
 	}
-	return all, nil
+	return all, of, nil
 }
