@@ -122,7 +122,7 @@ func (a *Autoscaler) readRights() (rights []*unstructured.Unstructured, err erro
 
 // Upgrade has another release take the place of the one that runs, with the flags that it knows of those that were wanted.
 func (a *Autoscaler) Upgrade(ctx context.Context, to builds.Target, left scene.LeftBehind) error {
-	if left.CRDs {
+	if left.CRDs || left.Refused {
 		return errors.New("no CRDs could be left behind: Cluster Autoscaler brings none")
 	}
 	cfg := a.cfg
@@ -131,8 +131,10 @@ func (a *Autoscaler) Upgrade(ctx context.Context, to builds.Target, left scene.L
 	if err != nil {
 		return err
 	}
-	if next.rights, err = next.readRights(); err != nil {
-		return err
+	if next.rights = a.rights; !left.Roles {
+		if next.rights, err = next.readRights(); err != nil {
+			return err
+		}
 	}
 	if err := deploy.Upgrade(ctx, a.client, a.rights, next.rights); err != nil {
 		return fmt.Errorf("upgrading to %s: %w", to.Ref, err)

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -90,7 +91,7 @@ func Install(ctx context.Context, w *world.World, t builds.Target, cloud Cloud) 
 		return nil, err
 	}
 	k := &Karpenter{world: w, target: t, client: c, cloud: cloud}
-	if err := k.installCRDs(); err != nil {
+	if err := k.installCRDs(false); err != nil {
 		return nil, err
 	}
 	if err := k.readChart(); err != nil {
@@ -149,7 +150,8 @@ func prices(of *fakecloud.Catalogue) history.Event {
 		Detail: history.Detail{"currency": of.Currency, "onDemand": onDemand, "spot": spot}}
 }
 
-func (k *Karpenter) installCRDs() (err error) {
+// installCRDs brings those of the release. Those that are refused may stay as they are.
+func (k *Karpenter) installCRDs(unlessRefused bool) (err error) {
 	crds := envtest.CRDInstallOptions{ErrorIfPathMissing: true, PollInterval: 10 * time.Millisecond} // real: time may jump in between
 	for _, path := range k.edition().crds {
 		crds.Paths = append(crds.Paths, k.target.Asset(path))
@@ -159,12 +161,34 @@ func (k *Karpenter) installCRDs() (err error) {
 			return err
 		}
 	}
+	if unlessRefused {
+		if crds, err = k.withoutRefused(crds); err != nil {
+			return err
+		}
+	}
 	installed, err := envtest.InstallCRDs(k.world.Admin(), crds)
 	if err != nil {
 		return fmt.Errorf("installing the CRDs of %s: %w", k.target.Ref, err)
 	}
 	k.delays = slices.ContainsFunc(installed, delaysRegistration)
 	return nil
+}
+
+// withoutRefused are the CRDs that the API server takes, each of which it is asked for, as Helm does it.
+func (k *Karpenter) withoutRefused(crds envtest.CRDInstallOptions) (envtest.CRDInstallOptions, error) {
+	if err := envtest.ReadCRDFiles(&crds); err != nil {
+		return crds, fmt.Errorf("reading the CRDs of %s: %w", k.target.Ref, err)
+	}
+	taken := envtest.CRDInstallOptions{PollInterval: crds.PollInterval}
+	for _, crd := range crds.CRDs {
+		switch err := envtest.CreateCRDs(k.world.Admin(), []*apiextensionsv1.CustomResourceDefinition{crd}); {
+		case err == nil:
+			taken.CRDs = append(taken.CRDs, crd)
+		case !apierrors.IsInvalid(err):
+			return crds, fmt.Errorf("installing the CRDs of %s: %w", k.target.Ref, err)
+		}
+	}
+	return taken, nil
 }
 
 // delaysRegistration reports whether a CRD is that of kwok's node classes, and has the field for it.

@@ -58,7 +58,7 @@ func (k *Karpenter) spec() (spec process.Spec, err error) {
 func (k *Karpenter) Upgrade(ctx context.Context, to builds.Target, left scene.LeftBehind) error {
 	k.target = to
 	if !left.CRDs {
-		if err := k.installCRDs(); err != nil {
+		if err := k.installCRDs(left.Refused); err != nil {
 			return err
 		}
 	}
@@ -67,6 +67,9 @@ func (k *Karpenter) Upgrade(ctx context.Context, to builds.Target, left scene.Le
 		return err
 	}
 	k.setVariables()
+	if left.Roles {
+		k.rights = before
+	}
 	if err := deploy.Upgrade(ctx, k.client, before, k.rights); err != nil {
 		return fmt.Errorf("upgrading to %s: %w", to.Ref, err)
 	}

@@ -19,6 +19,10 @@ type Upgradable interface {
 // LeftBehind is what an upgrade leaves as the release before brought it.
 type LeftBehind struct {
 	CRDs bool // as Helm does with those of a chart's folder crds
+	// Roles are its rights, as where others than the chart grant them.
+	Roles bool
+	// Refused are those of its CRDs that the API server does not take in place of the old ones.
+	Refused bool
 }
 
 // releases are those that have run as the target.
