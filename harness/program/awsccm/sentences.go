@@ -23,10 +23,7 @@ var sentences = deploy.Sentences{Sentences: scene.Sentences{
 }}
 
 // starts notes that the target runs.
-func starts(f *scene.Feature, _ words.Args) error {
-	f.Target = builds.AWSCCM
-	return nil
-}
+func starts(f *scene.Feature, _ words.Args) error { return f.Starts(builds.AWSCCM) }
 
 func act(ctx context.Context, s *scene.Scene, _ words.Args) error {
 	if t := s.Rig.Target; t.Name != builds.AWSCCM {

@@ -105,9 +105,8 @@ func declareKinds(f *scene.Feature, _ words.Args) error {
 }
 
 func starts(f *scene.Feature, _ words.Args) error {
-	f.Target = Name
 	f.Brings(Name)
-	return nil
+	return f.Starts(Name)
 }
 
 // Program is a Cluster API of a scenario, and its cloud.

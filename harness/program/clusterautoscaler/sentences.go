@@ -16,7 +16,7 @@ var sentences = deploy.Sentences{
 	Sentences: scene.Sentences{
 		Worlds: "Cluster Autoscaler, on any of its clouds", Records: "calls to the API server (api), the autoscaler's log (log)",
 		Rows: []scene.Sentence{
-			{Role: scene.Given, Words: `a node group "NAME" of N to N servers of type "NAME" in "NAME"`, Act: nodeGroup},
+			{Role: scene.Given, Words: `a node group "NAME" of N to N servers of type "NAME" in "NAME"`, Check: grouped, Act: nodeGroup},
 			{Role: scene.Given, Words: `Cluster Autoscaler`, Needs: []scene.Need{scene.AnyCloud}, Check: Starts, Act: Deploy},
 			{Role: scene.Given, Words: `Cluster Autoscaler with the flags:`, Table: true, Needs: []scene.Need{scene.AnyCloud},
 				Wants: scene.WantsFlags, Check: scene.WithFlags(Starts), Act: withFlags},
@@ -41,8 +41,10 @@ type requirements struct {
 }
 
 // Starts is the check of sentences that start it.
-func Starts(f *scene.Feature, _ words.Args) error {
-	f.Target = Name
+func Starts(f *scene.Feature, _ words.Args) error { return f.Starts(Name) }
+
+func grouped(f *scene.Feature, _ words.Args) error {
+	f.Grouped = true
 	return nil
 }
 

@@ -2,6 +2,7 @@ package karpenter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -39,14 +40,20 @@ var sentences = []deploy.Sentences{
 	}},
 }
 
-// starts notes that Karpenter runs, with its kinds.
+// starts notes that Karpenter runs, with its kinds, and finds a scenario with groups that it knows nothing of.
 func starts(f *scene.Feature, _ words.Args) error {
-	f.Target = Name
-	if f.Runs[builds.KarpenterAWS] { // which an AWS region has noted
-		f.Target = builds.KarpenterAWS
-	}
+	f.Owed = append(f.Owed, func(f *scene.Feature) error {
+		// mutant: Karpenter may have node groups
+		if f.Grouped {
+			return errors.New(`Karpenter has no node groups: leave them out, or say "Cluster Autoscaler" in its place`)
+		}
+		return nil
+	})
 	f.Brings(Name)
-	return nil
+	if f.Runs[builds.KarpenterAWS] { // which an AWS region has noted
+		return f.Starts(builds.KarpenterAWS)
+	}
+	return f.Starts(Name)
 }
 
 func deployAlone(ctx context.Context, s *scene.Scene, _ words.Args) error {

@@ -76,7 +76,8 @@ func wantsGroups(a words.Args) (w scene.Wants, _ error) {
 	return w, nil
 }
 
-func checkGroups(_ *scene.Feature, a words.Args) error {
+func checkGroups(f *scene.Feature, a words.Args) error {
+	f.Grouped = true
 	_, err := groupsOf(a.Table)
 	return err
 }

@@ -176,6 +176,8 @@ type Feature struct {
 	// Target is the program that runs as the target, empty before it does.
 	Target  string
 	Awaited bool
+	// Grouped says that it has node groups.
+	Grouped bool
 	// Older says that another release runs first in place of the build under test, Upgraded that one took the target's place.
 	Older, Upgraded bool
 	// Owed are asked when all steps have been checked: each finds out whether the step that added it says something that

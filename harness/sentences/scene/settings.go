@@ -105,6 +105,16 @@ func WithFlags(check func(*Feature, words.Args) error) func(*Feature, words.Args
 	}
 }
 
+// Starts notes which program runs as the target: there is one.
+func (f *Feature) Starts(program string) error {
+	// mutant: a scenario may have two targets
+	if f.Target != "" && f.Target != program {
+		return fmt.Errorf("the scenario has %s already, and a run has one target: leave one of them out", f.Target)
+	}
+	f.Target = program
+	return nil
+}
+
 // Brings notes that a program runs, with the kinds of objects that it has.
 func (f *Feature) Brings(program string) {
 	if f.Runs == nil {

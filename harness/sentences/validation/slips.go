@@ -15,13 +15,14 @@ import (
 	"nodestorm/scenarios"
 )
 
-// Slips are words that look like others, and steps that look as if nothing came of them. They are lint's alone: a rule that
-// compares spellings can be wrong, and must not keep a scenario from being played. record is the text of its record, or nil.
+// Slips are words that look like others, steps that look as if nothing came of them, and steps that need what nothing brings.
+// They are lint's alone: a rule that compares spellings can be wrong, and must not keep a scenario from being played. record is
+// the text of its record, or nil.
 func Slips(steps []*messages.PickleStep, record []byte) (wrong []Problem) {
 	for _, slip := range slips.Find(known(), steps, record) {
 		wrong = append(wrong, Problem{slip.Step, slip.Err})
 	}
-	return wrong
+	return append(wrong, unmet(steps)...)
 }
 
 // SlipsOfRecord are those of a record, with its text and the steps of its scenario.
