@@ -20,3 +20,8 @@ Feature: A metric is there after an upgrade under the name that alerts have
       """
       happens: {source: harness, verb: measured, resource: metrics, name: karpenter_nodes_eviction_requests_total}
       """
+    And this holds within 10s:
+      """
+      never: {source: harness, verb: measured, resource: metrics, name: karpenter_pods_eviction_requests_total}
+      ever: true
+      """
