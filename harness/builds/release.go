@@ -56,9 +56,17 @@ func (m Manifest) recipesPackage() bool {
 		return m.Source.Package == "./cmd/controller" && len(m.Source.Tags) == 0
 	case m.Name == AWSCCM:
 		return m.Source.Package == "./cmd/aws-cloud-controller-manager" && len(m.Source.Tags) == 0
+	case m.Name == "cluster-api" && OwnCore(m.Version):
+		return m.Source.Package == "./"+Core && len(m.Source.Tags) == 0
 	}
 	return m.Source.Package == "." && len(m.Source.Tags) == 0
 }
+
+// Core is the folder that Cluster API has its core controllers in, where OwnCore says so.
+const Core = "core"
+
+// OwnCore reports whether a release of Cluster API has its core controllers in a folder of their own.
+func OwnCore(version string) bool { return semver.Compare(version, "v1.14.0-0") >= 0 }
 
 // IsRelease reports whether a version is called as releases are: v1.7.0, or 1.33.0 without the v.
 func IsRelease(version string) bool {

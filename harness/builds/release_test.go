@@ -34,6 +34,8 @@ func TestOfRelease(t *testing.T) {
 		"a plane as given":     {Kubernetes, Source{Kind: FromBinary}, false},
 		"a part as given":      {CCM, Source{Kind: FromBinary}, false},
 		"Cluster API":          {named("cluster-api", "v1.12.0", ""), Source{Kind: FromModule, Module: "sigs.k8s.io/cluster-api", Version: "v1.12.0", Package: "."}, true},
+		"Cluster API's core":   {named("cluster-api", "v1.14.2", ""), Source{Kind: FromModule, Module: "sigs.k8s.io/cluster-api", Version: "v1.14.2", Package: "./core"}, true},
+		"not its core":         {named("cluster-api", "v1.14.2", ""), Source{Kind: FromModule, Module: "sigs.k8s.io/cluster-api", Version: "v1.14.2", Package: "./cmd/clusterctl"}, false},
 		"an order":             {named("kubespray", "v2.28.0", ""), Source{Kind: FromOrder}, true},
 		"of nothing":           {named("karpenter", "v1.7.0", Kwok), Source{}, false},
 	} {

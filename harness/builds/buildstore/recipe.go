@@ -98,7 +98,8 @@ func FromSource(ref builds.Ref, dir string) Recipe {
 		r.Module = ""
 	}
 	if ref.Name == "cluster-api" {
-		r.Assets = clusterAPIAssets
+		_, err := os.Stat(filepath.Join(dir, builds.Core, "config"))
+		r = clusterAPIIn(r, err == nil)
 	}
 	if ref.Name == builds.AWSCCM {
 		r.Provider, r.Package, r.Assets = builds.AWS, awsCCMPackage, awsCCMAssets

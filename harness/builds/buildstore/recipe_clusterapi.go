@@ -2,15 +2,19 @@ package buildstore
 
 import (
 	"fmt"
-	"strings"
 
 	"golang.org/x/mod/semver"
 
 	"nodestorm/harness/builds"
 )
 
-// clusterAPIAssets have the kustomization that installs Cluster API, with CRDs, RBAC and webhooks.
-var clusterAPIAssets = []string{"config"}
+// clusterAPIIn is the recipe of a source, which may have the core controllers in a folder of their own. Assets install them.
+func clusterAPIIn(r Recipe, core bool) Recipe {
+	if r.Assets = []string{"config"}; core {
+		r.Package, r.Assets = "./"+builds.Core, []string{builds.Core + "/config"}
+	}
+	return r
+}
 
 // clusterAPI is Cluster API's core controllers.
 func clusterAPI(ref builds.Ref) (Recipe, error) {
@@ -18,12 +22,6 @@ func clusterAPI(ref builds.Ref) (Recipe, error) {
 		return Recipe{}, fmt.Errorf("%s is not a release: %s", ref,
 			releaseHint(ref, "want a version of three numbers with a v, as in cluster-api@v1.9.5"))
 	}
-	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(ref.Version), "v"), ".")
-	// As hack/version.sh of the release does, but for the commit and the date, which
-	// a module doesn't carry.
-	var ldflags []string
-	for _, set := range []string{"gitVersion=" + ref.Version, "gitMajor=" + major, "gitMinor=" + minor, "gitCommit=", "gitTreeState=clean"} {
-		ldflags = append(ldflags, "-X sigs.k8s.io/cluster-api/version."+set)
-	}
-	return Recipe{Ref: ref, Module: builds.Modules[ref.Name], LDFlags: strings.Join(ldflags, " "), Assets: clusterAPIAssets}, nil
+	flags := versionFlags(ref.Version, "sigs.k8s.io/cluster-api/version")
+	return clusterAPIIn(Recipe{Ref: ref, Module: builds.Modules[ref.Name], LDFlags: flags}, builds.OwnCore(ref.Version)), nil
 }

@@ -36,18 +36,20 @@ func kubernetes(ref builds.Ref) (Recipe, error) {
 	return Recipe{
 		Ref:     ref,
 		Dir:     filepath.Join(root, filepath.FromSlash(dir)),
-		LDFlags: kubernetesVersion(ref.Version),
+		LDFlags: versionFlags(ref.Version, kubernetesVersions...),
 		Faces:   faces,
 		sealed:  "nodestorm/" + dir,
 	}, nil
 }
 
-// kubernetesVersion has the linker say what the programs are, as hack/lib/version.sh of the
-// release does, but for the commit and the date, which a module doesn't carry.
-func kubernetesVersion(version string) string {
+var kubernetesVersions = []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"}
+
+// versionFlags has the linker say in packages what a program is, as the release's own scripts do,
+// but for the commit and the date, which a module doesn't carry.
+func versionFlags(version string, packages ...string) string {
 	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(version), "v"), ".")
 	var ldflags []string
-	for _, pkg := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+	for _, pkg := range packages {
 		for _, set := range []string{"gitVersion=" + version, "gitMajor=" + major, "gitMinor=" + minor, "gitCommit=", "gitTreeState=clean"} {
 			ldflags = append(ldflags, "-X "+pkg+"."+set)
 		}
@@ -70,7 +72,7 @@ func controlPlane(ref builds.Ref) (Recipe, error) {
 		Ref:      ref,
 		Module:   builds.Modules[ref.Name],
 		Package:  "./" + graftPackage,
-		LDFlags:  kubernetesVersion(ref.Version),
+		LDFlags:  versionFlags(ref.Version, kubernetesVersions...),
 		Faces:    []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"},
 		Plain:    true,
 		graft:    controlPlaneGraft(),

@@ -103,7 +103,7 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 	}
 	_ = cfg.Management.Reach(hooks.port) // for as long as the world is there
 	a := &ClusterAPI{cfg: cfg, client: c, hooks: hooks}
-	objects, err := render(t.Asset(kustomization), cfg.Variables)
+	objects, err := render(kustomization(t), cfg.Variables)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the kustomization of %s: %w", t.Ref, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -83,7 +84,7 @@ func checkVersion(release builds.Target, env []manifest.Variable) error {
 
 // versions are those in which a release serves MachineDeployments.
 func versions(release builds.Target) (served []string, err error) {
-	objects, err := render(release.Asset(kustomization), nil)
+	objects, err := render(kustomization(release), nil)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the kustomization of %s: %w", release.Ref, err)
 	}
@@ -107,8 +108,14 @@ func versions(release builds.Target) (served []string, err error) {
 	return served, nil
 }
 
-// kustomization is that of a release, within its source.
-const kustomization = "config/default"
+// kustomization is the folder of a release's.
+func kustomization(release builds.Target) string {
+	own := release.Asset(builds.Core + "/config/default")
+	if _, err := os.Stat(own); err == nil {
+		return own
+	}
+	return release.Asset("config/default")
+}
 
 // containerArgs are the arguments of the Deployment's first container.
 func containerArgs(o *unstructured.Unstructured) ([]string, error) {
