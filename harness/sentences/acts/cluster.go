@@ -37,6 +37,8 @@ var clusterSentences = scene.Sentences{
 			})},
 		{Role: scene.Given, Words: `a cluster whose API server also serves "NAME"`, Begins: true, Check: checkServes,
 			Act: cluster(func(c *world.Config, a words.Args) { c.Serves = []string{a.Text(0)} })},
+		{Role: scene.Given, Words: `a cluster whose kube-controller-manager has the feature gate "GATE"`, Begins: true,
+			Act: cluster(func(c *world.Config, a words.Args) { c.ControllerManager = []string{"--feature-gates=" + a.Text(0)} })},
 		{Role: scene.Given, Words: `a Ready Node "NAME" for system pods only`, Act: systemNode},
 		{Role: scene.Given, Words: `machines that register DURATION after their launch and are Ready DURATION later`,
 			Check: checkRegister, Act: machinesRegister},

@@ -95,6 +95,8 @@ var arguments = []Argument{
 	{"SINCE", "as WHEN, without `, for DURATION`", ", from 30s on", `(` + start + chance + `)`},
 	{"PERHAPS", "nothing, or `, with probability 0.3`", ", with probability 0.3", `(` + chance + `)`},
 	{"NAME", `a name in quotes`, `"web"`, `"([^"]+)"`},
+	{"GATE", "a feature gate in quotes, and whether it is on: GATE=true or GATE=false", `"StaleControllerConsistencyReplicaSet=false"`,
+		`"([A-Z][A-Za-z0-9]*=(?:true|false))"`},
 	{"METRIC", "a metric in quotes, as Prometheus has it: of a histogram or a summary with _count or _sum behind its name",
 		`"karpenter_nodeclaims_created_total"`, `"([a-zA-Z_:][a-zA-Z0-9_:]*)"`},
 	{"DURATION", "virtual time, such as 30s, 5m or 2m30s", "5m", `(` + aSpan + `)`},
