@@ -97,6 +97,22 @@ Feature: Objects of any kind are created, changed and deleted
   Scenario: The API server is asked for what it may refuse, and the steps go on
     Given a cluster
     And these objects with their status from the file "objects.yaml"
+    And these objects:
+      """
+      apiVersion: v1
+      kind: ConfigMap
+      metadata:
+        name: owned
+        namespace: shop
+        ownerReferences: [{apiVersion: example.com/v1, kind: Thing, name: one, uid: $uid(Thing/shop/one)}]
+      data: {owner: $uid(Thing/shop/one)}
+      ---
+      apiVersion: v1
+      kind: Event
+      metadata: {name: seen, namespace: shop}
+      involvedObject: {kind: Thing, namespace: shop, name: one}
+      lastTimestamp: $now
+      """
     When the API server is asked to create these objects:
       """
       {apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: half}, spec: {maxUnavailable: 1hr}}
@@ -108,7 +124,9 @@ Feature: Objects of any kind are created, changed and deleted
       """
       spec: {size: many}
       """
-    Then "kubectl" has been refused "create" of "poddisruptionbudgets" "half" with "valid percent" within 1s
+    And "Thing/shop/one" is deleted
+    Then "generic-garbage-collector" has sent "delete" of "configmaps" "shop/owned" within 1m
+    And "kubectl" has been refused "create" of "poddisruptionbudgets" "half" with "valid percent" within 1s
     And "kubectl" has sent "create" of "configmaps" "after" within 1s
     And "kubectl" has been refused "patch" of "things" "shop/large" with "spec.size" exactly 1 time within 1s
     And "kubectl" has been refused "patch" of "things" "shop/one" with "must be of type integer" within 1s

@@ -2,6 +2,7 @@ package acts
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -146,7 +147,7 @@ func askForObjects(ctx context.Context, s *scene.Scene, a words.Args) error {
 	if a.Text(0) == "apply" {
 		verb = objects.Apply
 	}
-	all, err := prepared(s, a.Quoted)
+	all, err := prepared(ctx, s, a.Quoted)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func askForObjects(ctx context.Context, s *scene.Scene, a words.Args) error {
 
 // put creates or applies objects, all of which have to be taken.
 func put(ctx context.Context, s *scene.Scene, text string, how objects.PutMode) ([]objects.Object, error) {
-	all, err := prepared(s, text)
+	all, err := prepared(ctx, s, text)
 	if err != nil {
 		return nil, err
 	}
@@ -168,13 +169,13 @@ func put(ctx context.Context, s *scene.Scene, text string, how objects.PutMode) 
 }
 
 // prepared are objects as they are sent to the API server.
-func prepared(s *scene.Scene, text string) ([]objects.Object, error) {
+func prepared(ctx context.Context, s *scene.Scene, text string) ([]objects.Object, error) {
 	all, err := objects.Read([]byte(text))
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range all {
-		if err := s.FillIn(o.Object); err != nil {
+		if err := fillIn(ctx, s, o.Object); err != nil {
 			return nil, fmt.Errorf("%s: %w", o, err)
 		}
 	}
@@ -186,6 +187,17 @@ func prepared(s *scene.Scene, text string) ([]objects.Object, error) {
 		}
 	}
 	return all, nil
+}
+
+// fillIn puts in what stands for something else in the values of an object or a patch.
+func fillIn(ctx context.Context, s *scene.Scene, value any) error {
+	return s.FillIn(value, func(text string) (uid string, err error) {
+		c, of, err := object(s, text)
+		if err != nil {
+			return "", err
+		}
+		return c.UID(ctx, of)
+	})
 }
 
 // store creates or applies objects, each in the cluster that its kind is of.
@@ -287,7 +299,23 @@ func drain(ctx context.Context, s *scene.Scene, ref string, force bool, atMost t
 }
 
 func patchObject(ctx context.Context, s *scene.Scene, a words.Args) error {
-	return change(s, a.Text(0), func(c *objects.Client, of objects.Ref) error { return c.Patch(ctx, of, []byte(a.Quoted)) })
+	return change(s, a.Text(0), func(c *objects.Client, of objects.Ref) error {
+		body, err := objects.ReadPatch([]byte(a.Quoted))
+		if err != nil {
+			return err
+		}
+		var filled any
+		if err := json.Unmarshal(body, &filled); err != nil {
+			return err
+		}
+		if err := fillIn(ctx, s, filled); err != nil {
+			return err
+		}
+		if body, err = json.Marshal(filled); err != nil {
+			return err
+		}
+		return c.Patch(ctx, of, body)
+	})
 }
 
 func askForPatch(ctx context.Context, s *scene.Scene, a words.Args) error {

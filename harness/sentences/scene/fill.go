@@ -5,20 +5,35 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // ofAwaited is what stands for a field of the record that was waited for.
 var ofAwaited = regexp.MustCompile(`\$(name|namespace|actor|detail\.[A-Za-z]+)\b`)
 
-// FillIn fills all values of an object that are such a field and nothing else.
-func (s *Scene) FillIn(value any) (err error) {
+// Now as a value of an object is the time of the world, in whole seconds as objects have it.
+const Now = "$now"
+
+// ofObject as a value is the UID of an object that is there, see words' KIND/NAME.
+var ofObject = regexp.MustCompile(`^\$uid\((.+)\)$`)
+
+// FillIn fills all values of an object that are such a field and nothing else, or a time, or the UID of an object that uid finds.
+func (s *Scene) FillIn(value any, uid func(object string) (string, error)) (err error) {
 	text := func(v any) any {
 		said, is := v.(string)
-		if !is || ofAwaited.FindString(said) != said || said == "" {
-			err = errors.Join(err, s.FillIn(v))
+		var filled string
+		var wrong error
+		switch of := ofObject.FindStringSubmatch(said); {
+		case is && said == Now:
+			filled = s.World.Clock().Now().UTC().Format(time.RFC3339)
+		case is && of != nil:
+			filled, wrong = uid(of[1])
+		case is && said != "" && ofAwaited.FindString(said) == said:
+			filled, wrong = s.Fill(said)
+		default:
+			err = errors.Join(err, s.FillIn(v, uid))
 			return v
 		}
-		filled, wrong := s.Fill(said)
 		err = errors.Join(err, wrong)
 		return filled
 	}

@@ -27,10 +27,16 @@ func TestFilledIn(t *testing.T) {
 	object := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "$name"}}, "args": []any{"echo $name", "$(name)",
 		3}}}
 	want := map[string]any{"spec": map[string]any{"claims": []any{map[string]any{"name": "a"}}, "args": []any{"echo $name", "$(name)", 3}}}
-	if err := s.FillIn(object); err != nil || !reflect.DeepEqual(object, want) {
+	if err := s.FillIn(object, nil); err != nil || !reflect.DeepEqual(object, want) {
 		t.Errorf("filled in: %v (%v), want %v", object, err, want)
 	}
-	if err := (&Scene{}).FillIn(map[string]any{"a": []any{"$name"}}); err == nil {
+	owner := map[string]any{"uid": "$uid(Thing/shop/one)", "name": "a $uid(b)"}
+	uid := func(object string) (string, error) { return "uid of " + object, nil }
+	want = map[string]any{"uid": "uid of Thing/shop/one", "name": "a $uid(b)"}
+	if err := s.FillIn(owner, uid); err != nil || !reflect.DeepEqual(owner, want) {
+		t.Errorf("filled in: %v (%v), want %v", owner, err, want)
+	}
+	if err := (&Scene{}).FillIn(map[string]any{"a": []any{"$name"}}, nil); err == nil {
 		t.Error("$name without a record is filled in")
 	}
 }

@@ -106,7 +106,8 @@ var arguments = []Argument{
 	{"TAINT", "a taint in quotes, KEY[=VALUE]:EFFECT, with the effect NoSchedule, PreferNoSchedule or NoExecute",
 		`"example.com/agent:NoSchedule"`, `"([^":=]+(?:=[^":]*)?:(?:NoSchedule|PreferNoSchedule|NoExecute))"`},
 	{"KIND/NAME", "an object in quotes, KIND/NAME, or KIND/NAMESPACE/NAME outside of the namespace default. After an event was waited for, " +
-		"$name, $namespace, $actor and $detail.KEY stand for what that has, here and as whole values of objects in YAML. $newest and " +
+		"$name, $namespace, $actor and $detail.KEY stand for what that has, here and as whole values of objects and patches in YAML. Of " +
+		"those, $now is the time of the world, and $uid(KIND/NAME) the UID of an object that is there. $newest and " +
 		"$oldest stand for the Node that the target brought, or the pod, that came last or first", `"Deployment/web"`,
 		`"([A-Za-z][A-Za-z0-9.-]*/[^"/]+(?:/[^"/]+)?)"`},
 	// Those of one kind, by the names that kubectl has for it.

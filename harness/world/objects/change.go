@@ -114,6 +114,18 @@ func (c *Client) Evict(ctx context.Context, r Ref) error {
 	})
 }
 
+// UID is that of an object that is there.
+func (c *Client) UID(ctx context.Context, r Ref) (uid string, err error) {
+	err = c.withObject(r, "looking for", func(_ resource, where dynamic.ResourceInterface) error {
+		o, err := where.Get(ctx, r.Name, metav1.GetOptions{})
+		if err == nil {
+			uid = string(o.GetUID())
+		}
+		return err
+	})
+	return uid, err
+}
+
 // Patch changes an object as the text in YAML says, as `kubectl patch` does: a list of
 // operations is a JSON patch; anything else is merged, in kinds of Kubernetes' own by what
 // their lists are keyed by.
