@@ -131,3 +131,26 @@ Feature: Objects of any kind are created, changed and deleted
     And "kubectl" has been refused "patch" of "things" "shop/large" with "spec.size" exactly 1 time within 1s
     And "kubectl" has been refused "patch" of "things" "shop/one" with "must be of type integer" within 1s
     And "kubectl" is never refused "patch" of "things" "shop/one" with "spec.phase" within 1s
+
+  # The API server reads what is stored, and leaves what was wrong before as it is.
+  @stored
+  Scenario: A stored field is what no admission would let it be
+    Given a cluster
+    And these objects with their status from the file "objects.yaml"
+    And the stored field "spec.size" of "Thing/shop/one" becomes "large"
+    When the API server is asked to patch "Thing/shop/one" with:
+      """
+      - {op: test, path: /spec/size, value: large}
+      - {op: add, path: /metadata/labels, value: {example.com/seen: large}}
+      """
+    Then this holds within 1s:
+      """
+      happens: {source: harness, verb: corrupted, resource: things, namespace: shop, name: one, detail: {field: spec.size, was: "1", becomes: large}}
+      ever: true
+      """
+    And "kubectl" has sent "patch" of "things" "shop/one" within 1s
+    When the API server is asked to patch "Thing/shop/one" with:
+      """
+      spec: {size: larger}
+      """
+    Then "kubectl" has been refused "patch" of "things" "shop/one" with "must be of type integer" within 1s

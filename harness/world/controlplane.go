@@ -35,6 +35,8 @@ type local struct {
 	tokenKey string         // file of the key that signs service accounts' tokens
 	tunnel   *tunnel.Tunnel // to kubelets; nil without
 	admin    *rest.Config
+
+	dialStore func(context.Context) (net.Conn, error) // to etcd
 }
 
 // startLocal is the way of [Config] without Start.

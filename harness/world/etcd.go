@@ -33,10 +33,11 @@ func (c *local) etcd() (component, error) {
 		return component{}, err
 	}
 	w.OnStop(folder.Close)
+	c.dialStore = func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), etcdClients))
+	}
 	client := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), etcdClients))
-		},
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dialStore(ctx) },
 		DisableKeepAlives: true,
 	}}
 	path, launch := w.controlPlaneProgram("etcd")

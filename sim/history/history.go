@@ -51,6 +51,8 @@ const (
 	// Installed and Upgraded are releases that take a program's place: detail "version" is the build's, "sha256" its program's.
 	Installed = "installed"
 	Upgraded  = "upgraded"
+	// Corrupted is the verb of a field of a stored object that was changed past the API server.
+	Corrupted = "corrupted"
 	// Unhealthy is a probe of one that failed; detail "error" says how.
 	Unhealthy = "unhealthy"
 )

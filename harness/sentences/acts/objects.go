@@ -45,6 +45,7 @@ var objectSentences = scene.Sentences{
 			Act: markObject(objects.Labels)},
 		{Role: scene.Either, Words: `"KIND/NAME" is annotated "KEY=VALUE"`, Check: checkObject(checkMark(objects.Annotations)),
 			Act: markObject(objects.Annotations)},
+		{Role: scene.Either, Words: `the stored field "PATH" of "KIND/NAME" becomes "VALUE"`, Check: checkStored, Act: corrupt},
 	}, slices.Concat(workloads, awaits)...),
 }
 

@@ -38,6 +38,7 @@ var said = map[history.Source]map[string][]string{
 		history.Prices: {""}, history.Used: {""}, history.Measured: {history.Metrics}, history.Unmeasured: {history.Metrics},
 		"broken": {""}, "part": {""}, "refused": {"hosts"}, history.Uninvited: {history.Listeners},
 		history.Killed: {history.Programs}, history.Stopped: {history.Programs}, history.Started: {history.Programs},
+		history.Corrupted: nil,
 		history.Unhealthy: {history.Programs}, history.Installed: {history.Programs}, history.Upgraded: {history.Programs},
 		"apply": {"manifests"}, "label": {Nodes}, "taint": {Nodes}, "rollout": {"deployments", "daemonsets", "statefulsets"},
 		"asked kubelets": {"daemonsets"}, "logs": {Pods}, "metrics": {Nodes},
