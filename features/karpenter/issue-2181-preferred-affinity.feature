@@ -13,7 +13,7 @@ Feature: A pod gets a machine without a label that it only prefers
       """
       apiVersion: v1
       kind: Pod
-      metadata: {name: web}
+      metadata: {name: choosy}
       spec:
         affinity:
           nodeAffinity:
@@ -22,6 +22,6 @@ Feature: A pod gets a machine without a label that it only prefers
                 preference: {matchExpressions: [{key: node-role.kubernetes.io/worker, operator: Exists}]}
               - weight: 50
                 preference: {matchExpressions: [{key: kubernetes.io/role, operator: In, values: [worker]}]}
-        containers: [{name: web, image: web, resources: {requests: {cpu: 1}}}]
+        containers: [{name: choosy, image: choosy, resources: {requests: {cpu: 1}}}]
       """
-    Then the pod "web" is Running within 5m
+    Then the pod "choosy" is Running within 5m
