@@ -220,14 +220,14 @@ func (l *logReader) json(text []byte) bool {
 	l.lines++
 	at, _ := time.Parse(time.RFC3339, e.Time) // without it nothing came later
 	known := true
-	switch {
-	case e.Message == "found provisionable pod(s)":
+	switch e.Message {
+	case "found provisionable pod(s)":
 		for key := range strings.SplitSeq(e.Pods, ", ") {
 			if namespace, name, ok := strings.Cut(key, "/"); ok && podName.MatchString(name) {
 				l.c.pod(namespace, name).markUnschedulable(at, "")
 			}
 		}
-	case e.Message == "could not schedule pod":
+	case "could not schedule pod":
 		if podName.MatchString(e.Pod.Name) {
 			l.c.pod(e.Pod.Namespace, e.Pod.Name).markUnschedulable(at, e.Error)
 		}

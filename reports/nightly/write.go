@@ -55,7 +55,8 @@ func (r *Report) Machine() string {
 	if f > 0.8 && f < leastFactor {
 		return ""
 	}
-	return fmt.Sprintf("All replays took %.1f times as long as usual (another machine, or another load); durations below are corrected for that.", f)
+	return fmt.Sprintf("All replays took %.1f times as long as usual (another machine, or another load); "+
+		"durations below are corrected for that.", f)
 }
 
 // Says is what has become of the row's pair, in a sentence.

@@ -97,7 +97,9 @@ func (v Variant) String() string {
 	for _, e := range v.Environment {
 		words = append(words, e.Name+"="+e.Value)
 	}
-	for _, of := range []Setting{{Name: "kubernetes", Value: v.Kubernetes}, {Name: "manifest", Value: v.Manifest}, {Name: "given", Value: v.Given}} {
+	for _, of := range []Setting{
+		{Name: "kubernetes", Value: v.Kubernetes}, {Name: "manifest", Value: v.Manifest}, {Name: "given", Value: v.Given},
+	} {
 		if of.Value != "" {
 			words = append(words, of.Name+"="+filepath.Base(of.Value))
 		}

@@ -57,7 +57,8 @@ var details = map[history.Source]map[string]Form{
 		"from": Number, "idle": Mark, "level": Text, "message": Text, "reason": Text, "taints": List, "to": Number,
 	},
 	history.Harness: {
-		"becomes": Text, "currency": Text, "error": Text, "failed": Truth, "field": Text, "was": Text, "labels": Mapping, "method": Text, "of": Number, "onDemand": Mapping, "port": Text,
+		"becomes": Text, "currency": Text, "error": Text, "failed": Truth, "field": Text, "labels": Mapping, "method": Text, "of": Number,
+		"onDemand": Mapping, "port": Text, "was": Text,
 		"refused": Truth, "seconds": Number, "sha256": Text, "source": Text, "spot": Mapping, "step": Number, "value": Number,
 		"version": Text,
 	},
