@@ -37,7 +37,7 @@ func (p project) require() {
 	p.command("go", "mod", "edit", "-require=nodestorm/features/nodestormtest@v0.0.0", "-replace=nodestorm/features/nodestormtest="+here)
 }
 
-func (p project) command(name string, args ...string) string {
+func (p project) command(name string, args ...string) {
 	p.t.Helper()
 	c := exec.CommandContext(p.t.Context(), name, args...)
 	c.Dir = p.dir
@@ -45,7 +45,6 @@ func (p project) command(name string, args ...string) string {
 	if err != nil {
 		p.t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, text)
 	}
-	return string(text)
 }
 
 func (p project) test(env ...string) (passed bool, text string) {
