@@ -61,13 +61,11 @@ func ParseForm(body []byte) (*Form, error) {
 }
 
 func (n *node) put(key, value string) error {
-	depth, whole := 0, key
-	for key != "" {
+	depth := 0
+	for part := range strings.SplitSeq(key, ".") { // what ends with a dot has an empty part, which nothing is called
 		if depth++; depth > maxDepth {
-			return Errorf("MalformedQueryString", "the parameter %.80s has more than %d parts", whole, maxDepth)
+			return Errorf("MalformedQueryString", "the parameter %.80s has more than %d parts", key, maxDepth)
 		}
-		var part string
-		part, key, _ = strings.Cut(key, ".")
 		if n.parts == nil {
 			n.parts = map[string]*node{}
 		}
@@ -79,7 +77,7 @@ func (n *node) put(key, value string) error {
 		n = next
 	}
 	if n.value != nil {
-		return Errorf("InvalidParameterValue", "the parameter %.80s is given twice", whole)
+		return Errorf("InvalidParameterValue", "the parameter %.80s is given twice", key)
 	}
 	n.value = &value
 	return nil

@@ -256,6 +256,7 @@ func FuzzForm(f *testing.F) {
 	f.Add([]byte("Action=A&Name=n&Id.1=a&Tag.2.Key=b&Nested.Inner.Deep=1"))
 	f.Add([]byte("Name=n&Id.2000000000=x"))
 	f.Add([]byte("Name"))
+	f.Add([]byte("Name."))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		form, err := ParseForm(text)
 		if err != nil {
