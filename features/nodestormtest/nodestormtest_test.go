@@ -50,7 +50,8 @@ func (p project) command(name string, args ...string) {
 func (p project) test(env ...string) (passed bool, text string) {
 	p.t.Helper()
 	c := exec.CommandContext(p.t.Context(), "go", "test", "-v", "-count=1", "-run", "TestFeature", ".")
-	c.Dir, c.Env = p.dir, append(os.Environ(), env...)
+	// Runs of a test that fails stay, here below what is removed.
+	c.Dir, c.Env = p.dir, append(os.Environ(), append(env, "TMPDIR="+p.t.TempDir())...)
 	out, err := c.CombinedOutput()
 	return err == nil, string(out)
 }

@@ -157,8 +157,11 @@ var tamperings = []tampering{
 // change changes the file below dir.
 func (t tampering) change(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, t.file))
-	if err != nil || len(files) != 1 {
-		return fmt.Errorf("the files %s in %s are %v: %v", t.file, dir, files, err)
+	if err != nil {
+		return err
+	}
+	if len(files) != 1 {
+		return fmt.Errorf("the files %s in %s are %v", t.file, dir, files)
 	}
 	text, err := os.ReadFile(files[0])
 	if err != nil {
