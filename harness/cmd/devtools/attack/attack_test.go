@@ -129,7 +129,10 @@ func TestBounds(t *testing.T) {
 		t.Errorf("interrupted: %+v", f)
 	}
 	var out strings.Builder
-	never := func(context.Context, *scratch) found { t.Error("it was tried"); return found{} }
+	never := func(context.Context, *scratch) found {
+		t.Error("it was tried")
+		return found{Verdicts: []string{"tried"}}
+	}
 	r := l.try(t.Context(), kind{cases: func(context.Context, *lab) ([]attack, []string) {
 		return []attack{{"a", never}, {"b", never}}, []string{"c is not here"}
 	}}, time.Now().Add(-time.Second), &out)
