@@ -81,6 +81,7 @@ type Image struct {
 	ID int64 // of fakecloud.Image
 	// Name is without the version of Kubernetes, which comes at %s.
 	Name, Architecture string
+	OS, OSVersion      string
 	// Path is that of its SSM parameter, with the version of Kubernetes at %s; Pinned that of this very release.
 	Path, Pinned string
 	Created      time.Time
@@ -92,18 +93,34 @@ func AMI(name string) string {
 	return "ami-" + hex.EncodeToString(sum[:])[:17]
 }
 
-// release is that of an image: the newer is the recommended one.
-var releases = []time.Time{time.Date(2026, 7, 10, 4, 0, 0, 0, time.UTC), time.Date(2026, 9, 15, 4, 0, 0, 0, time.UTC)}
+// release is one of images: the newer is the recommended one. Bottlerocket's versions are chosen.
+type release struct {
+	created      time.Time
+	bottlerocket string
+}
 
-// Images are the images, older releases first.
+var releases = []release{
+	{time.Date(2026, 7, 10, 4, 0, 0, 0, time.UTC), "1.50.0"}, {time.Date(2026, 9, 15, 4, 0, 0, 0, time.UTC), "1.52.0"},
+}
+
+// Images are the images, older releases first. Those of Bottlerocket for GPUs are not among them.
 func Images() (all []Image) {
-	for _, created := range releases {
+	add := func(i Image) {
+		i.ID = int64(len(all) + 1)
+		all = append(all, i)
+	}
+	for _, r := range releases {
 		for _, architecture := range []string{"x86_64", "arm64"} {
-			name := fmt.Sprintf("amazon-eks-node-al2023-%s-standard-%%s-v%s", architecture, created.Format("20060102"))
+			name := fmt.Sprintf("amazon-eks-node-al2023-%s-standard-%%s-v%s", architecture, r.created.Format("20060102"))
 			folder := "/aws/service/eks/optimized-ami/%s/amazon-linux-2023/" + architecture + "/standard/"
-			all = append(all, Image{
-				ID: int64(len(all) + 1), Name: name, Architecture: architecture, Created: created,
+			add(Image{
+				Name: name, OS: "Amazon Linux", OSVersion: "2023", Architecture: architecture, Created: r.created,
 				Path: folder + "recommended/image_id", Pinned: folder + name + "/image_id",
+			})
+			folder = "/aws/service/bottlerocket/aws-k8s-%s/" + architecture + "/"
+			add(Image{
+				Name: "bottlerocket-aws-k8s-%s-" + architecture + "-v" + r.bottlerocket, OS: "Bottlerocket", OSVersion: r.bottlerocket,
+				Architecture: architecture, Created: r.created, Path: folder + "latest/image_id", Pinned: folder + r.bottlerocket + "/image_id",
 			})
 		}
 	}
@@ -114,8 +131,8 @@ func images() (all []fakecloud.Image) {
 	for _, i := range Images() {
 		architecture := map[string]string{"x86_64": "x86", "arm64": "arm"}[i.Architecture]
 		all = append(all, fakecloud.Image{
-			Meta: table.Meta{ID: i.ID, Name: i.Name, Created: i.Created}, Type: "system", Description: "Amazon Linux 2023 for EKS",
-			OSFlavor: "amazon", OSVersion: "2023", Architecture: architecture, DiskGB: 20,
+			Meta: table.Meta{ID: i.ID, Name: i.Name, Created: i.Created}, Type: "system", Description: i.OS + " " + i.OSVersion + " for EKS",
+			OSFlavor: "amazon", OSVersion: i.OSVersion, Architecture: architecture, DiskGB: 20,
 		})
 	}
 	return all

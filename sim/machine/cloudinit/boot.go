@@ -22,7 +22,7 @@ type Machine struct {
 	// that is not known.
 	Metadata map[string]string
 	// Cores are its processors, and MaxPods the pods for which a machine of its type has addresses, which
-	// nodeadm counts. Zero: one, and 110.
+	// hosts of EKS count. Zero: one, and 110.
 	Cores, MaxPods int
 }
 
@@ -36,6 +36,7 @@ type System struct {
 
 	machine        *shell.Machine
 	node           *nodeConfig
+	host           *bottlerocket
 	cores, maxPods int
 }
 
@@ -92,7 +93,7 @@ func (c *Config) Boot(on Machine) (*System, error) {
 	if err := follow(m, c.Commands); err != nil {
 		return nil, err
 	}
-	s := &System{machine: m, Hostname: m.Hostname, node: c.node, cores: max(1, on.Cores), maxPods: cmp.Or(on.MaxPods, 110)}
+	s := &System{machine: m, Hostname: m.Hostname, node: c.node, host: c.host, cores: max(1, on.Cores), maxPods: cmp.Or(on.MaxPods, 110)}
 	for _, call := range m.Calls {
 		shown := Call{Where: call.Where, If: call.If}
 		for _, arg := range call.Args {

@@ -7,8 +7,8 @@
 // It knows the forms that kube-hetzner and kubeadm users have: #cloud-config with
 // write_files, bootcmd and runcmd, shell scripts, MIME multipart of these, all of it
 // in gzip or base64; k3s' configuration and installer; kubeadm's JoinConfiguration and
-// flags; the NodeConfig of Amazon EKS' nodeadm; the kubelet's systemd unit with drop-ins
-// and environment files.
+// flags; the NodeConfig of Amazon EKS' nodeadm; the settings of Bottlerocket, which has no
+// cloud-init; the kubelet's systemd unit with drop-ins and environment files.
 //
 // Nothing is executed and nothing outside the user data is read: see
 // internal/shell for what is followed of a script. What is not understood is named,
@@ -42,7 +42,8 @@ type Config struct {
 	// Ignored are parts that cloud-init ignores as well, and why.
 	Ignored []string
 
-	node *nodeConfig // nil: nodeadm is not what makes the machine a node
+	node *nodeConfig   // nil: nodeadm is not what makes the machine a node
+	host *bottlerocket // nil: the machine's system is another one
 }
 
 // File is an entry of write_files.

@@ -82,6 +82,8 @@ func (p *parser) byFirstLine(name, text string, nesting int) error {
 	case strings.HasPrefix(first, "#cloud-boothook"):
 		p.config.Scripts = append(p.config.Scripts, Script{Text: text, From: name, Early: true})
 		return nil
+	case p.parts == 1 && (strings.HasPrefix(first, "[settings") || strings.HasPrefix(first, "settings.")):
+		return p.bottlerocket(name, text)
 	case strings.HasPrefix(lower, "content-type:"), strings.HasPrefix(lower, "mime-version:"), strings.HasPrefix(lower, "from "):
 		return p.multipart(name, text, nesting)
 	}

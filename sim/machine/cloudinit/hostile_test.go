@@ -52,6 +52,7 @@ func hostile(t *testing.T) map[string]string {
 		"aliases":             anchors + "runcmd: *h\n",
 		"anchor in itself":    "#cloud-config\nruncmd: &a [*a]\n",
 		"deep YAML":           "#cloud-config\nruncmd: " + strings.Repeat("[", 100_000),
+		"deep TOML":           "settings.a = " + strings.Repeat("[", 60_000),
 		"deep shell":          "#!/bin/sh\n" + strings.Repeat("(", 100_000),
 		"deep shell in if":    "#!/bin/sh\n" + strings.Repeat("if ", 50_000),
 		"deep substitution":   "#!/bin/sh\nx=" + strings.Repeat("$(", 4_000) + strings.Repeat(")", 4_000),

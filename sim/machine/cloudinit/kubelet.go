@@ -47,7 +47,8 @@ type NoJoinError struct {
 }
 
 func (e *NoJoinError) Error() string {
-	text := "user data joins no cluster: want k3s (its configuration or installer), kubeadm join, a NodeConfig of nodeadm's, or " +
+	text := "user data joins no cluster: want k3s (its configuration or installer), kubeadm join, a NodeConfig of nodeadm's, settings of " +
+		"Bottlerocket, or " +
 		"arguments of a kubelet in /etc/default/kubelet or a drop-in"
 	if len(e.Calls) > 0 {
 		text += "; it calls " + strings.Join(e.Calls, ", ") + ", which are not followed"
@@ -62,7 +63,7 @@ func (e *NoJoinError) Error() string {
 // data has its configuration, from k3s if it configures, installs or starts that, and
 // otherwise from the kubelet's systemd unit:
 //
-//	nodeadm its own settings first, then the NodeConfig's
+//	nodeadm its own settings first, then the NodeConfig's; Bottlerocket's likewise
 //	k3s     config.yaml, config.yaml.d/*.yaml, flags of the installer and the agent;
 //	        a later one replaces a key (k3s documentation, "Configuration File");
 //	        kubelet-arg goes over what k3s itself gives the kubelet
@@ -79,6 +80,8 @@ func (s *System) Kubelet() (Kubelet, error) {
 	switch {
 	case s.node != nil:
 		err = s.nodeadm(&k)
+	case s.host != nil:
+		err = s.bottlerocket(&k)
 	case s.hasK3s():
 		err = s.k3s(&k)
 	case s.hasUnit():

@@ -93,19 +93,10 @@ func (s *System) nodeadm(k *Kubelet) error {
 			return fmt.Errorf("%s: spec.cluster.%s is missing, and nodeadm ends without it", c.from, name)
 		}
 	}
-	has := map[string]string{}
-	for _, path := range []string{instanceName, instanceID, instanceIP, instanceZone} {
-		answer, found := s.machine.Metadata(path)
-		if !found {
-			return fmt.Errorf("%s: nodeadm asks the metadata service for %s, which has no answer", c.from, path)
-		}
-		has[path] = answer
-	}
 	add := func(name, value string) { k.Args = append(k.Args, Arg{name, value, "nodeadm, " + c.from}) }
-	add("cloud-provider", "external")
-	add("hostname-override", has[instanceName])
-	add("node-ip", has[instanceIP])
-	add("provider-id", "aws:///"+has[instanceZone]+"/"+has[instanceID])
+	if err := s.instance(add); err != nil {
+		return fmt.Errorf("%s: nodeadm %w", c.from, err)
+	}
 	if err := s.inlineConfig(add); err != nil {
 		return fmt.Errorf("%s: spec.kubelet.config: %w", c.from, err)
 	}
@@ -120,16 +111,35 @@ func (s *System) nodeadm(k *Kubelet) error {
 	return nil
 }
 
-// inlineConfig adds what the kubelet's configuration in the NodeConfig says, and where it says nothing what nodeadm
-// does: that reserves by the processors and the pods that the machine can have.
-func (s *System) inlineConfig(add func(name, value string)) error {
-	var config struct {
-		MaxPods            *int              `json:"maxPods"`
-		RegisterWithTaints []corev1.Taint    `json:"registerWithTaints"`
-		KubeReserved       map[string]string `json:"kubeReserved"`
-		SystemReserved     map[string]string `json:"systemReserved"`
-		EvictionHard       map[string]string `json:"evictionHard"`
+// instance adds what a host of EKS asks the metadata service for. Its error goes on after the name of who asks.
+func (s *System) instance(add func(name, value string)) error {
+	has := map[string]string{}
+	for _, path := range []string{instanceName, instanceID, instanceIP, instanceZone} {
+		answer, found := s.machine.Metadata(path)
+		if !found {
+			return fmt.Errorf("asks the metadata service for %s, which has no answer", path)
+		}
+		has[path] = answer
 	}
+	add("cloud-provider", "external")
+	add("hostname-override", has[instanceName])
+	add("node-ip", has[instanceIP])
+	add("provider-id", "aws:///"+has[instanceZone]+"/"+has[instanceID])
+	return nil
+}
+
+// hostConfig is what a host of EKS can be given of its kubelet's configuration.
+type hostConfig struct {
+	MaxPods            *int              `json:"maxPods"`
+	RegisterWithTaints []corev1.Taint    `json:"registerWithTaints"`
+	KubeReserved       map[string]string `json:"kubeReserved"`
+	SystemReserved     map[string]string `json:"systemReserved"`
+	EvictionHard       map[string]string `json:"evictionHard"`
+}
+
+// inlineConfig adds what the kubelet's configuration in the NodeConfig says.
+func (s *System) inlineConfig(add func(name, value string)) error {
+	var config hostConfig
 	text, err := json.Marshal(s.node.Spec.Kubelet.Config)
 	if err == nil {
 		err = json.Unmarshal(text, &config)
@@ -139,6 +149,13 @@ func (s *System) inlineConfig(add func(name, value string)) error {
 	} else if err != nil {
 		return errors.New("it is none")
 	}
+	s.configure(config, add)
+	return nil
+}
+
+// configure adds a configuration, and where it says nothing what hosts of EKS do: they reserve by the processors and the
+// pods that the machine can have.
+func (s *System) configure(config hostConfig, add func(name, value string)) {
 	pods := s.maxPods
 	if config.MaxPods != nil {
 		pods = *config.MaxPods
@@ -162,7 +179,6 @@ func (s *System) inlineConfig(add func(name, value string)) error {
 	if len(taints) > 0 {
 		add("register-with-taints", strings.Join(taints, ","))
 	}
-	return nil
 }
 
 // joined is how flags have a table.
