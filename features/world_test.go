@@ -16,13 +16,13 @@ import (
 
 // Features of world/ are about our own world, and need no target; those of instances/ of what
 // only a cloud of instances can do to Karpenter, and of no failure of its own; those of
-// scale/ are benchmarks.
+// eks/ of what instances of EKS become; those of scale/ are benchmarks.
 func suiteOf(folder string) godog.TestSuite {
 	return godog.TestSuite{Options: &godog.Options{FS: os.DirFS("."), Paths: []string{folder}, Tags: *tags}}
 }
 
 func TestWorldSteps(t *testing.T) {
-	for _, folder := range []string{"world", "instances", "scale"} {
+	for _, folder := range []string{"world", "instances", "eks", "scale"} {
 		suite := suiteOf(folder)
 		features, err := suite.RetrieveFeatures()
 		if err != nil {
@@ -42,6 +42,10 @@ func TestWorld(t *testing.T) { play(t, "world", builds.Target{}) }
 
 func TestInstances(t *testing.T) {
 	play(t, "instances", buildstest.Get(t, builds.Ref{Name: "karpenter", Version: "v1.7.0", Provider: builds.Instances}))
+}
+
+func TestEKS(t *testing.T) {
+	play(t, "eks", buildstest.Get(t, builds.Ref{Name: builds.KarpenterAWS, Version: "v1.14.0"}))
 }
 
 // play plays all scenarios of a folder, on a build if they need one.
