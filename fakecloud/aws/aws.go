@@ -1,5 +1,5 @@
 // Package aws serves a fakecloud.Cloud on AWS's own wire API, as far as Karpenter for AWS and the cloud controller manager of AWS
-// call it: EC2, IAM, SSM, SQS, EKS, the price list and STS, in one handler for all hosts of a region.
+// call it: EC2, IAM, SSM, SQS, EKS, the price list, STS and ARC zonal shift, in one handler for all hosts of a region.
 //
 //	wire      protocols and signatures           api   a call: faults, transaction, history
 //	offer     instance types, prices, images     ec2   EC2's operations
@@ -85,6 +85,7 @@ type Server struct {
 	ec2      *ec2.Service
 	profiles *profiles
 	queue    *queue
+	shifts   *shifts
 }
 
 var accountNumber = regexp.MustCompile(`^[0-9]{12}$`)
@@ -106,6 +107,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("aws: the cloud has no zone of %s: want one with the catalogue of that region", cfg.Region)
 	}
 	s := &Server{profiles: newProfiles(cfg), queue: newQueue(cfg)}
+	s.shifts = &shifts{cloud: cfg.Cloud, resource: cfg.clusterARN(), name: cfg.Cluster.Name}
 	s.ec2 = ec2.New(ec2.Config{
 		Cloud: cfg.Cloud, Region: cfg.Region, Account: cfg.Account, Cluster: cfg.Cluster.Name, Version: cfg.Cluster.Version,
 		HasProfile: s.profiles.has,
@@ -138,6 +140,7 @@ func (s *Server) services(cfg Config) []api.Service {
 		{Name: "sqs", Protocol: wire.JSON10, Target: "AmazonSQS", Region: cfg.Region, Operations: s.queue.operations()},
 		{Name: "eks", Protocol: wire.RESTJSON, Region: cfg.Region, Operations: clusters(cfg)},
 		{Name: "pricing", Protocol: wire.JSON11, Target: "AWSPriceListService", Region: pricingRegion, Operations: prices(cfg)},
+		{Name: "arc-zonal-shift", Protocol: wire.RESTJSON, Region: cfg.Region, Operations: s.shifts.operations()},
 	}
 	for k := range all {
 		all[k].Hosts = hosts(all[k].Name, cfg.Region)
@@ -158,7 +161,7 @@ func hosts(service, region string) []string {
 
 // Hosts are the names of all that are served in a region.
 func Hosts(region string) (all []string) {
-	for _, service := range []string{"ec2", "iam", "sts", "ssm", "sqs", "eks", "pricing"} {
+	for _, service := range []string{"ec2", "iam", "sts", "ssm", "sqs", "eks", "pricing", "arc-zonal-shift"} {
 		all = append(all, hosts(service, region)...)
 	}
 	return all
@@ -206,7 +209,7 @@ func Settings() fakecloud.Config {
 
 // all are the operations of a server that serves nothing, for their names.
 func all() (ops []api.Operation) {
-	s := &Server{profiles: &profiles{}, queue: &queue{}, ec2: &ec2.Service{}}
+	s := &Server{profiles: &profiles{}, queue: &queue{}, shifts: &shifts{}, ec2: &ec2.Service{}}
 	for _, service := range s.services(Config{}) {
 		ops = append(ops, service.Operations...)
 	}

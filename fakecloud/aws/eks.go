@@ -40,6 +40,11 @@ type (
 	}
 )
 
+// clusterARN is what the cluster is called in other services.
+func (cfg Config) clusterARN() string {
+	return "arn:aws:eks:" + cfg.Region + ":" + cfg.Account + ":cluster/" + cfg.Cluster.Name
+}
+
 // clusters are EKS's operations. There is one cluster.
 func clusters(cfg Config) []api.Operation {
 	created := time.Time{}
@@ -52,7 +57,7 @@ func clusters(cfg Config) []api.Operation {
 			return nil, wire.Errorf("ResourceNotFoundException", "No cluster found for name: %s.", in.Name)
 		}
 		return &clusterAnswer{eksCluster{
-			Name: of.Name, Arn: "arn:aws:eks:" + cfg.Region + ":" + cfg.Account + ":cluster/" + of.Name, CreatedAt: created, Version: of.Version,
+			Name: of.Name, Arn: cfg.clusterARN(), CreatedAt: created, Version: of.Version, ZonalShiftConfig: eksZonalShift{Enabled: true},
 			Endpoint: of.Endpoint, RoleArn: "arn:aws:iam::" + cfg.Account + ":role/" + of.Name, Status: "ACTIVE", PlatformVersion: "eks.1",
 			CertificateAuthority:    eksCertificate{of.CABundle},
 			KubernetesNetworkConfig: eksNetwork{IPFamily: "ipv4", ServiceIPv4CIDR: of.ServiceCIDR},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -335,10 +336,14 @@ func TestLongPoll(t *testing.T) {
 	w.contains(fmt.Sprint(<-answer), "hello")
 }
 
-// Names of hosts and calls are complete.
+// Names of hosts and calls are complete, and the page about AWS has all calls.
 func TestNames(t *testing.T) {
-	if hosts := aws.Hosts("us-west-2"); len(hosts) != 7 || hosts[0] != "ec2.us-west-2.amazonaws.com" {
+	if hosts := aws.Hosts("us-west-2"); len(hosts) != 8 || hosts[0] != "ec2.us-west-2.amazonaws.com" {
 		t.Errorf("hosts: %q", hosts)
+	}
+	page, err := os.ReadFile("../../docs/howto/aws.md")
+	if err != nil {
+		t.Fatal(err)
 	}
 	seen := map[string]bool{}
 	for _, name := range aws.Calls() {
@@ -346,8 +351,11 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s is there twice", name)
 		}
 		seen[name] = true
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/howto/aws.md lacks the call %s", name)
+		}
 	}
-	for _, f := range []string{"CreateFleet", "ReceiveMessage", "GetParameter", "DescribeCluster", "GetProducts", "GetCallerIdentity"} {
+	for _, f := range []string{"CreateFleet", "ReceiveMessage", "GetParameter", "DescribeCluster", "GetProducts", "GetCallerIdentity", "GetManagedResource"} {
 		if !seen[f] {
 			t.Errorf("%s is no call", f)
 		}

@@ -128,7 +128,8 @@ func (s *Service) routed(r *http.Request) *Operation {
 	for k := range s.Operations {
 		op := &s.Operations[k]
 		prefix, _, _ := strings.Cut(op.Path, "{")
-		rest, is := strings.CutPrefix(r.URL.Path, prefix)
+		// mutant: a slash in a parameter of a path ends it
+		rest, is := strings.CutPrefix(r.URL.EscapedPath(), prefix)
 		if is && op.Method == r.Method && rest != "" && !strings.Contains(rest, "/") {
 			return op
 		}

@@ -61,7 +61,7 @@ type operation struct {
 
 func (a *account) operations() (all []operation) {
 	for _, name := range aws.Calls() {
-		for _, client := range []any{a.ec2, a.iam, a.ssm, a.sqs, a.eks, a.pricing, a.sts} {
+		for _, client := range []any{a.ec2, a.iam, a.ssm, a.sqs, a.eks, a.pricing, a.sts, a.shift} {
 			if v := reflect.ValueOf(client); v.MethodByName(name).IsValid() {
 				all = append(all, operation{name, v})
 				break
@@ -219,6 +219,7 @@ func (a *account) sign(r *http.Request, of operation, body string) {
 	service := map[reflect.Type]string{
 		reflect.TypeOf(a.ec2): "ec2", reflect.TypeOf(a.iam): "iam", reflect.TypeOf(a.ssm): "ssm", reflect.TypeOf(a.sqs): "sqs",
 		reflect.TypeOf(a.eks): "eks", reflect.TypeOf(a.pricing): "pricing", reflect.TypeOf(a.sts): "sts",
+		reflect.TypeOf(a.shift): "arc-zonal-shift",
 	}[of.client.Type()]
 	region := "us-west-2"
 	if service == "iam" || service == "pricing" {

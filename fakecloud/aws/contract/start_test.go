@@ -9,6 +9,7 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -35,6 +36,8 @@ type account struct {
 	eks     *eks.Client
 	pricing *pricing.Client
 	sts     *sts.Client
+	shift   *arczonalshift.Client
+	server  *aws.Server
 }
 
 func start(t *testing.T) *account {
@@ -56,7 +59,9 @@ func start(t *testing.T) *account {
 	}
 	server := httptest.NewServer(served)
 	t.Cleanup(server.Close)
-	return clients(cloud, server.URL, "AKIATEST", "secret")
+	a := clients(cloud, server.URL, "AKIATEST", "secret")
+	a.server = served
+	return a
 }
 
 // clients are those of all services at a URL, with a key. They try once.
@@ -69,6 +74,7 @@ func clients(cloud *fakecloud.Cloud, url, key, secret string) *account {
 	}}
 	of := a.config
 	a.ec2, a.ssm, a.sqs, a.eks, a.sts = ec2.NewFromConfig(of), ssm.NewFromConfig(of), sqs.NewFromConfig(of), eks.NewFromConfig(of), sts.NewFromConfig(of)
+	a.shift = arczonalshift.NewFromConfig(of)
 	a.iam = iam.NewFromConfig(of, func(o *iam.Options) { o.Region = "us-east-1" })
 	a.pricing = pricing.NewFromConfig(of, func(o *pricing.Options) { o.Region = "us-east-1" })
 	return a

@@ -28,7 +28,7 @@ const (
 	AWSQuery                 // IAM, STS, Auto Scaling: forms in, XML out
 	JSON10                   // SQS: JSON, the operation in a header
 	JSON11                   // SSM, Pricing
-	RESTJSON                 // EKS: JSON, the operation in method and path
+	RESTJSON                 // EKS, ARC zonal shift: JSON, the operation in method and path
 )
 
 // IsForm reports whether requests are forms and answers XML.

@@ -32,6 +32,8 @@ var sentences = scene.Sentences{
 		{Role: scene.Given, Words: `(an open|a targeted) capacity reservation "NAME" of N instance[s] of the type "NAME" in "NAME"`,
 			Needs: []scene.Need{Needed}, Act: reserved},
 		{Role: scene.Either, Words: `the capacity reservation "NAME" ends in DURATION`, Needs: []scene.Need{Needed}, Act: reservationEnds},
+		{Role: scene.Either, Words: `a zonal shift away from "NAME" is started for DURATION`, Needs: []scene.Need{Needed}, Act: shiftStarted},
+		{Role: scene.Either, Words: `the zonal shift away from "NAME" is cancelled`, Needs: []scene.Need{Needed}, Act: shiftCancelled},
 		{Role: scene.Either, Words: `an instance of the type "NAME" is launched in "NAME"`, Needs: []scene.Need{Needed}, Act: launched},
 		{Role: scene.Either, Words: `an instance of the type "NAME" whose kubelet has no provider ID is launched in "NAME"`,
 			Needs: []scene.Need{Needed}, Act: launchedUnnamed},
@@ -55,6 +57,14 @@ func reserved(_ context.Context, s *scene.Scene, a words.Args) error {
 
 func reservationEnds(_ context.Context, s *scene.Scene, a words.Args) error {
 	return scene.CloudOf[*Region](s).server.EndReservation(a.Text(0), a.Duration(1))
+}
+
+func shiftStarted(_ context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[*Region](s).server.ShiftAway(a.Text(0), a.Duration(1))
+}
+
+func shiftCancelled(_ context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[*Region](s).server.CancelShift(a.Text(0))
 }
 
 func launched(ctx context.Context, s *scene.Scene, a words.Args) error {

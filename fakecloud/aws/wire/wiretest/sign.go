@@ -19,7 +19,7 @@ func Sign(r *http.Request, body, key, secret, service, region string, now time.T
 		is := sha256.Sum256([]byte(text))
 		return hex.EncodeToString(is[:])
 	}
-	path := r.URL.Path
+	path := strings.ReplaceAll(r.URL.EscapedPath(), "%", "%25") // what is escaped there is escaped once more
 	if path == "" {
 		path = "/"
 	}
