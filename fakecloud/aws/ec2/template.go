@@ -197,6 +197,7 @@ func (s *Service) newTemplate(c *api.Call, in *createTemplateRequest) (*template
 	}
 	t := &template{id: "lt-" + c.Tx.Hex(17), name: in.LaunchTemplateName, created: c.Tx.Now(), data: *in.Data, tags: is}
 	s.templates = append(s.templates, t)
+	c.Note("template", t.id)
 	return &templateAnswer{s.info(t)}, nil
 }
 
@@ -259,7 +260,7 @@ func (s *Service) find(id, name, version string) (*template, error) {
 	return nil, wire.Errorf("InvalidLaunchTemplateId.VersionNotFound", "Could not find launch template version %.40s", version)
 }
 
-func (s *Service) deleteTemplate(_ *api.Call, in *deleteTemplateRequest) (*templateAnswer, error) {
+func (s *Service) deleteTemplate(c *api.Call, in *deleteTemplateRequest) (*templateAnswer, error) {
 	t, err := s.find(in.LaunchTemplateID, in.LaunchTemplateName, "")
 	if err == nil {
 		err = dryRun(in.DryRun)
@@ -268,6 +269,7 @@ func (s *Service) deleteTemplate(_ *api.Call, in *deleteTemplateRequest) (*templ
 		return nil, err
 	}
 	s.templates = slices.DeleteFunc(s.templates, func(is *template) bool { return is == t })
+	c.Note("template", t.id)
 	return &templateAnswer{s.info(t)}, nil
 }
 

@@ -47,7 +47,7 @@ var details = map[history.Source]map[string]Form{
 	// hourlyEUR is of runs of before prices had a currency.
 	history.Cloud: {"asked": Number, "billedSeconds": Number, "capacity": Text, "currency": Text, "dryRun": Mark, "error": Text,
 		"from": Number, "group": Text, "hourly": Number, "hourlyEUR": Number, "id": Number, "instances": List, "location": Text,
-		"messages": List, "reservation": Text, "to": Number, "type": Text},
+		"messages": List, "reservation": Text, "template": Text, "to": Number, "type": Text},
 	history.Fault: {"fault": Text, "effect": Text, "call": Text, "group": Text, "operation": Text, "deployment": Text,
 		"reason": Text, "code": Number, "resourceVersion": Text},
 	history.Step:  {"error": Text, "kind": Text, "quoted": Text, "text": Text},
