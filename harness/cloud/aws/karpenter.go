@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws"
 )
 
@@ -42,10 +43,10 @@ func (*Region) Rights() ([]*unstructured.Unstructured, error) { return nil, nil 
 
 // Adapt has objects that speak of the node classes, types and zones of Karpenter's provider kwok speak of AWS's: then what is
 // written for one is played on both.
-func (*Region) Adapt(o *unstructured.Unstructured, from schema.GroupKind) {
+func (r *Region) Adapt(o *unstructured.Unstructured, from schema.GroupKind) {
 	if o.GroupVersionKind().GroupKind() == from {
 		o.SetGroupVersionKind(Class)
-		o.Object["spec"] = discovered()
+		o.Object["spec"] = r.discovered()
 		unstructured.RemoveNestedField(o.Object, "status") // it is Karpenter's to say
 	}
 	for _, path := range [][]string{{"spec"}, {"spec", "template", "spec"}} {
@@ -57,9 +58,9 @@ func (*Region) Adapt(o *unstructured.Unstructured, from schema.GroupKind) {
 			ref["group"], ref["kind"] = Class.Group, Class.Kind
 		}
 		requirements, _ := spec["requirements"].([]any)
-		for _, r := range requirements {
-			if r, is := r.(map[string]any); is {
-				values, _ := r["values"].([]any)
+		for _, one := range requirements {
+			if one, is := one.(map[string]any); is {
+				values, _ := one["values"].([]any)
 				for k, value := range values {
 					values[k] = called(fmt.Sprint(value))
 				}
@@ -69,13 +70,23 @@ func (*Region) Adapt(o *unstructured.Unstructured, from schema.GroupKind) {
 	}
 }
 
-// discovered is a node class as Karpenter's guide has it.
-func discovered() map[string]any {
+// discovered is a node class as Karpenter's guide has it, which selects the account's capacity reservations where it has any.
+func (r *Region) discovered() map[string]any {
 	tagged := []any{map[string]any{"tags": map[string]any{"karpenter.sh/discovery": cluster}}}
-	return map[string]any{
+	spec := map[string]any{
 		"role": "KarpenterNodeRole-" + cluster, "amiSelectorTerms": []any{map[string]any{"alias": "al2023@latest"}},
 		"subnetSelectorTerms": tagged, "securityGroupSelectorTerms": tagged,
 	}
+	var reserved []any
+	r.View(func(tx *fakecloud.Tx) {
+		for _, of := range tx.Reservations.All() {
+			reserved = append(reserved, map[string]any{"id": of.Name})
+		}
+	})
+	if len(reserved) > 0 {
+		spec["capacityReservationSelectorTerms"] = reserved
+	}
+	return spec
 }
 
 var (
