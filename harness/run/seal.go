@@ -15,6 +15,7 @@ import (
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
 	"nodestorm/sim/history"
+	"nodestorm/sim/history/vocabulary"
 	"nodestorm/sim/strict"
 )
 
@@ -167,7 +168,7 @@ func (r Run) Read(
 var verbs = map[history.Source][]string{
 	history.API:   {"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"},
 	history.Fault: history.FaultVerbs(),
-	history.Step:  {"passed", "failed", "undefined", "pending", "skipped", "ambiguous"},
+	history.Step:  vocabulary.Verbs(history.Step),
 }
 
 // unknown names what of an event no nodestorm writes, or is "".

@@ -15,6 +15,8 @@ import (
 	"nodestorm/harness/run/summary"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/scenarios"
+	"nodestorm/sim/history"
+	"nodestorm/sim/history/vocabulary"
 )
 
 // change rewrites a file of a run's folder.
@@ -101,6 +103,17 @@ func TestRecheckOfChangedRuns(t *testing.T) {
 			}
 			inconclusive(t, dir, catalogue, test.want)
 		})
+	}
+}
+
+// A run can be read again whatever came of a step.
+func TestEveryStatusIsKnown(t *testing.T) {
+	catalogue := load(t)
+	for _, status := range vocabulary.Verbs(history.Step) {
+		dir, _ := store(t, status, launched...)
+		if again, err := run.Recheck(t.Context(), dir, kept.Records(catalogue)); err != nil || len(again.Doubts) > 0 {
+			t.Errorf("%s: %v, doubts %q", status, err, again.Doubts)
+		}
 	}
 }
 
