@@ -9,13 +9,14 @@
 //	instances   created, failed (it could not be), starting, running, stopping, off, rebuilding, deleting, deleted,
 //	            interrupted (it is announced to be), impaired (its checks fail), maintenance (that is announced),
 //	            reserved (it fills a reservation that it did not when it was created)
-//	nodegroups  target (details from and to), deleted
+//	nodegroups  target (details from and to), failed (an instance of it could not be created, and is not there), deleted
 //	reservations  created, ended
 //
 // The model is that of the Hetzner Cloud, which is rich enough for others.
 package fakecloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,10 @@ type Config struct {
 	// GroupLabel is the label whose value is an instance's node group. Empty means hcloud/node-group,
 	// which Cluster Autoscaler sets.
 	GroupLabel string
+	// KeptLabel is that of the instances of Groups, where users' own have another. Empty: GroupLabel.
+	KeptLabel string
+	// InstanceName is what the next instance of a Group is called. Nil: as the group, with a number behind it.
+	InstanceName func(*Tx) string
 	// Durations says how long actions take, by command, in place of those of DefaultDurations.
 	Durations map[string]time.Duration
 	// CheckFault finds what is wrong with a fault before it is armed, by the wire API's calls. Nil means nothing is.
@@ -120,6 +125,7 @@ func New(cfg Config) (*Cloud, error) {
 	if cfg.GroupLabel == "" {
 		cfg.GroupLabel = "hcloud/node-group"
 	}
+	cfg.KeptLabel = cmp.Or(cfg.KeptLabel, cfg.GroupLabel)
 	if err := cfg.Catalogue.check(); err != nil {
 		return nil, fmt.Errorf("fakecloud: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 
 	"nodestorm/fakecloud/cloudfault"
 	"nodestorm/fakecloud/table"
@@ -38,6 +39,9 @@ type Group struct {
 	Made int
 	// Withheld is how many instances the cloud owes and does not even begin to create.
 	Withheld int
+	// InstanceLabels are those that its instances have beside that of their group.
+	InstanceLabels map[string]string `json:",omitempty"`
+	Placement
 }
 
 // groupName is what names of hosts begin with, short enough for a dash and ten digits.
@@ -50,7 +54,7 @@ const maxTarget = 100_000
 func (g *Group) check(tx *Tx) error {
 	t := tx.c.cfg.Catalogue.ServerType(g.Type)
 	switch {
-	case !groupName.MatchString(g.Name):
+	case g.Name == "" || tx.c.cfg.InstanceName == nil && !groupName.MatchString(g.Name):
 		return errors.New("want a name of 1 to 52 small letters, digits and dashes: with a number behind it, it is an instance's, and a node's")
 	case g.Min < 0 || g.Max < g.Min:
 		return fmt.Errorf("from %d to %d instances: want 0 <= min <= max", g.Min, g.Max)
@@ -61,8 +65,10 @@ func (g *Group) check(tx *Tx) error {
 	case tx.image(g.Image, t.Architecture) == nil:
 		return fmt.Errorf("there is no image %q for %s", g.Image, t.Architecture)
 	}
-	if _, offered := t.PriceIn(g.Location); !offered {
-		return fmt.Errorf("the instance type %q is not offered in %q", g.Type, g.Location)
+	for _, p := range g.places() {
+		if _, offered := t.PriceIn(p.Location); !offered {
+			return fmt.Errorf("the instance type %q is not offered in %q", g.Type, p.Location)
+		}
 	}
 	return nil
 }
@@ -113,10 +119,10 @@ func (tx *Tx) Membership(g *Group) (all []*Instance) {
 // SetTarget sets a group's target size, zero or more, and has the cloud make it true.
 func (tx *Tx) SetTarget(id int64, target int) {
 	tx.retarget(id, target)
+	tx.Groups.Update(id, func(g *Group) { g.Rests = time.Time{} })
 	g := tx.Groups.Get(id)
-	members := tx.Membership(g)
-	for k := len(members) - 1; k >= 0 && k >= target; k-- {
-		tx.discard(members[k])
+	for members := tx.Membership(g); len(members) > target; members = tx.Membership(g) {
+		tx.Discard(surplus(g, members))
 	}
 	tx.fulfil(id)
 }
@@ -161,9 +167,9 @@ func (tx *Tx) DeleteMembers(id int64, instances ...int64) error {
 		case cloudfault.LeavesInstance:
 			fewer++
 		case cloudfault.LeavesTarget:
-			tx.discard(i)
+			tx.Discard(i)
 		default:
-			tx.discard(i)
+			tx.Discard(i)
 			fewer++
 		}
 	}
@@ -182,8 +188,9 @@ func (tx *Tx) deletionRemainder(g *Group, i *Instance) string {
 	return hit.Effect.(cloudfault.Leaver).Remainder()
 }
 
-// discard deletes an instance of a group; of one that failed to be created nothing is left at once.
-func (tx *Tx) discard(i *Instance) {
+// Discard deletes an instance of a group, and nothing else: of one that failed to be created nothing is left at once.
+func (tx *Tx) Discard(i *Instance) {
+	tx.logDeletion(i)
 	if i.Failure != nil {
 		tx.Remove(i.ID)
 		return
@@ -207,26 +214,36 @@ func (tx *Tx) retarget(id int64, target int) {
 
 // fulfil creates the instances that a group lacks.
 func (tx *Tx) fulfil(id int64) {
-	for g := tx.Groups.Get(id); g != nil && len(tx.Membership(g))+g.Withheld < g.Target; g = tx.Groups.Get(id) {
+	for g := tx.Groups.Get(id); g != nil && !tx.now.Before(g.Rests) && len(tx.Membership(g))+g.Withheld < g.Target; g = tx.Groups.Get(id) {
 		tx.Groups.Update(id, func(g *Group) { g.Made++ })
-		name := fmt.Sprintf("%s-%d", g.Name, g.Made+1)
+		name := tx.nextName(g)
 		call := cloudfault.Call{Operation: "create_server", Group: g.Name, Instance: name}
 		if hit := tx.c.faults.First(cloudfault.Growth, call); hit != nil {
 			hit.Effective()
 			tx.Groups.Update(id, func(g *Group) { g.Withheld++ })
 			continue
 		}
+		if g.Retry > 0 {
+			tx.growSomewhere(g, name)
+			continue
+		}
 		tx.grow(g, name)
 	}
+}
+
+// nextName is that of the next instance of a group.
+func (tx *Tx) nextName(g *Group) string {
+	if name := tx.c.cfg.InstanceName; name != nil {
+		return name(tx)
+	}
+	return fmt.Sprintf("%s-%d", g.Name, g.Made+1)
 }
 
 // grow creates one instance of a group. What cannot be created is there with its failure.
 func (tx *Tx) grow(g *Group, name string) {
 	t := tx.c.cfg.Catalogue.ServerType(g.Type)
-	spec := Spec{
-		Name: name, Labels: map[string]string{tx.c.cfg.GroupLabel: g.Name}, Type: t, Image: tx.image(g.Image, t.Architecture),
-		Location: g.Location, UserData: g.UserData, Start: true, IPv4: true,
-	}
+	spec := tx.specOf(g, name, t)
+	spec.IPv4 = true
 	_, _, _, err := tx.Create(spec)
 	refused := &Error{}
 	if !errors.As(err, &refused) {
@@ -242,7 +259,12 @@ func (tx *Tx) grow(g *Group, name string) {
 
 // failToCreate keeps an instance of a group that failed to be created; ok is false for one of no group, or one that is being deleted.
 func (tx *Tx) failToCreate(i *Instance, why Failure) (ok bool) {
-	if i.State == Deleting || tx.Groups.Named(tx.Group(i.Labels)) == nil {
+	g := tx.Groups.Named(tx.Group(i.Labels))
+	if i.State == Deleting || g == nil {
+		return false
+	}
+	if g.Retry > 0 {
+		tx.rest(g)
 		return false
 	}
 	tx.release(i)

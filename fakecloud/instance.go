@@ -117,9 +117,6 @@ type Spec struct {
 	PlacementGroup int64
 }
 
-// Group is the node group that labels name, or empty.
-func (tx *Tx) Group(labels map[string]string) string { return labels[tx.c.cfg.GroupLabel] }
-
 // call is what faults are matched with for an operation on an instance.
 func (tx *Tx) call(operation string, id int64) cloudfault.Call {
 	call := cloudfault.Call{Operation: operation}
@@ -344,6 +341,7 @@ func (tx *Tx) move(id int64, to State) {
 		verb = "deleted"
 	}
 	tx.recordInstance(i, verb)
+	tx.settleActivity(i, to)
 	if to == Running {
 		tx.breakLater(i)
 	}

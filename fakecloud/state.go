@@ -90,6 +90,9 @@ func (c *Cloud) restore(state []byte) error {
 	for _, r := range tx.Reservations.All() {
 		tx.endLater(r)
 	}
+	for _, g := range tx.Groups.All() {
+		tx.wakeLater(g)
+	}
 	for _, a := range tx.Actions.All() {
 		if a.Status != ActionRunning {
 			continue

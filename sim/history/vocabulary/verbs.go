@@ -17,7 +17,8 @@ var said = map[history.Source]map[string][]string{
 		"created": {Instances, Reservations}, "ended": {Reservations}, "reserved": {Instances},
 		"starting": {Instances}, "running": {Instances}, "stopping": {Instances}, "off": {Instances},
 		"rebuilding": {Instances}, "interrupted": {Instances}, "impaired": {Instances},
-		"maintenance": {Instances}, "deleting": {Instances}, "failed": {Instances}, "deleted": {Instances, NodeGroups}, "target": {NodeGroups},
+		"maintenance": {Instances}, "deleting": {Instances}, "failed": {Instances, NodeGroups},
+		"deleted": {Instances, NodeGroups}, "target": {NodeGroups},
 		"unknown": {""}, // a call that its API does not have
 	},
 	history.Node: {
