@@ -1,8 +1,10 @@
 // Package aws serves a fakecloud.Cloud on AWS's own wire API, as far as Karpenter for AWS and the cloud controller manager of AWS
-// call it: EC2, IAM, SSM, SQS, EKS, the price list, STS and ARC zonal shift, in one handler for all hosts of a region.
+// call it, and Cluster Autoscaler: EC2, Auto Scaling, IAM, SSM, SQS, EKS, the price list, STS and ARC zonal shift, in one handler for
+// all hosts of a region.
 //
 //	wire      protocols and signatures           api   a call: faults, transaction, history
 //	offer     instance types, prices, images     ec2   EC2's operations
+//	                                             autoscaling   Auto Scaling's
 //
 // It decides nothing that other clouds have as well: instances, subnets and supply are fakecloud's. Launch templates, instance
 // profiles, parameters and queues are AWS's alone, and kept here, in memory.
@@ -21,6 +23,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/autoscaling"
 	"nodestorm/fakecloud/aws/ec2"
 	"nodestorm/fakecloud/aws/offer"
 	"nodestorm/fakecloud/aws/wire"
@@ -83,9 +86,11 @@ type Cluster struct {
 type Server struct {
 	*api.Handler
 	ec2      *ec2.Service
+	scaling  *autoscaling.Service
 	profiles *profiles
 	queue    *queue
 	shifts   *shifts
+	cluster  string
 }
 
 var accountNumber = regexp.MustCompile(`^[0-9]{12}$`)
@@ -106,12 +111,13 @@ func New(cfg Config) (*Server, error) {
 	case !slices.ContainsFunc(cfg.Cloud.Catalogue().Locations, cfg.isIn):
 		return nil, fmt.Errorf("aws: the cloud has no zone of %s: want one with the catalogue of that region", cfg.Region)
 	}
-	s := &Server{profiles: newProfiles(cfg), queue: newQueue(cfg)}
+	s := &Server{profiles: newProfiles(cfg), queue: newQueue(cfg), cluster: cfg.Cluster.Name}
 	s.shifts = &shifts{cloud: cfg.Cloud, resource: cfg.clusterARN(), name: cfg.Cluster.Name}
 	s.ec2 = ec2.New(ec2.Config{
 		Cloud: cfg.Cloud, Region: cfg.Region, Account: cfg.Account, Cluster: cfg.Cluster.Name, Version: cfg.Cluster.Version,
 		HasProfile: s.profiles.has,
 	})
+	s.scaling = autoscaling.New(autoscaling.Config{Cloud: cfg.Cloud, Region: cfg.Region, Account: cfg.Account, EC2: s.ec2})
 	s.Handler = api.New(api.Config{
 		Cloud: cfg.Cloud, Keys: cfg.Keys, Services: s.services(cfg), Latency: cfg.Latency,
 	})
@@ -127,6 +133,10 @@ func (s *Server) services(cfg Config) []api.Service {
 		{
 			Name: "ec2", Protocol: wire.EC2Query, Version: "2016-11-15", Namespace: "http://ec2.amazonaws.com/doc/2016-11-15/",
 			Region: cfg.Region, Operations: append(s.ec2.Operations(), s.topology()),
+		},
+		{
+			Name: "autoscaling", Protocol: wire.AWSQuery, Version: autoscaling.Version, Namespace: autoscaling.Namespace, Region: cfg.Region,
+			Operations: s.scaling.Operations(),
 		},
 		{
 			Name: "iam", Protocol: wire.AWSQuery, Version: "2010-05-08", Namespace: "https://iam.amazonaws.com/doc/2010-05-08/",
@@ -161,7 +171,7 @@ func hosts(service, region string) []string {
 
 // Hosts are the names of all that are served in a region.
 func Hosts(region string) (all []string) {
-	for _, service := range []string{"ec2", "iam", "sts", "ssm", "sqs", "eks", "pricing", "arc-zonal-shift"} {
+	for _, service := range []string{"ec2", "autoscaling", "iam", "sts", "ssm", "sqs", "eks", "pricing", "arc-zonal-shift"} {
 		all = append(all, hosts(service, region)...)
 	}
 	return all
@@ -201,6 +211,7 @@ const keepsEnded = 55 * time.Minute
 func Settings() fakecloud.Config {
 	return fakecloud.Config{
 		Catalogue: Catalogue(), GroupLabel: "karpenter.sh/nodepool", CheckFault: CheckFault, Keeps: keepsEnded,
+		KeptLabel: autoscaling.GroupTag, InstanceName: func(tx *fakecloud.Tx) string { return "i-" + tx.Hex(17) },
 		Durations: map[string]time.Duration{
 			"create_server": time.Second, "start_server": 4 * time.Second, "attach_to_network": 0, "delete_server": 30 * time.Second,
 		},
@@ -209,7 +220,7 @@ func Settings() fakecloud.Config {
 
 // all are the operations of a server that serves nothing, for their names.
 func all() (ops []api.Operation) {
-	s := &Server{profiles: &profiles{}, queue: &queue{}, shifts: &shifts{}, ec2: &ec2.Service{}}
+	s := &Server{profiles: &profiles{}, queue: &queue{}, shifts: &shifts{}, ec2: &ec2.Service{}, scaling: &autoscaling.Service{}}
 	for _, service := range s.services(Config{}) {
 		ops = append(ops, service.Operations...)
 	}

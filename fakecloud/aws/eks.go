@@ -65,5 +65,5 @@ func clusters(cfg Config) []api.Operation {
 	}
 	op := api.Does("DescribeCluster", describe)
 	op.Method, op.Path = "GET", "/clusters/{name}"
-	return []api.Operation{op}
+	return []api.Operation{op, nodegroups(cfg)}
 }

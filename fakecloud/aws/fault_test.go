@@ -338,7 +338,7 @@ func TestLongPoll(t *testing.T) {
 
 // Names of hosts and calls are complete, and the page about AWS has all calls.
 func TestNames(t *testing.T) {
-	if hosts := aws.Hosts("us-west-2"); len(hosts) != 8 || hosts[0] != "ec2.us-west-2.amazonaws.com" {
+	if hosts := aws.Hosts("us-west-2"); len(hosts) != 9 || hosts[0] != "ec2.us-west-2.amazonaws.com" {
 		t.Errorf("hosts: %q", hosts)
 	}
 	page, err := os.ReadFile("../../docs/howto/aws.md")

@@ -20,7 +20,7 @@ func TestNodes(t *testing.T) {
 			"Action": {"RunInstances"}, "Version": {"2016-11-15"}, "MinCount": {"1"}, "MaxCount": {"1"}, "ImageId": {image}, "InstanceType": {typeName},
 			"Placement.AvailabilityZone": {"us-west-2b"},
 		}
-		return w.server.CallAsOwner(t.Context(), form.Encode())
+		return w.server.CallAsOwner(t.Context(), "ec2", form)
 	}
 	if err := run("m5.large"); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestNodes(t *testing.T) {
 	if err := run("m99.large"); err == nil || !strings.Contains(err.Error(), "Invalid value 'm99.large' for InstanceType") {
 		t.Errorf("a type that there is not: %v", err)
 	}
-	if err := w.server.CallAsOwner(t.Context(), "Action=Nothing"); err == nil {
+	if err := w.server.CallAsOwner(t.Context(), "ec2", url.Values{"Action": {"Nothing"}}); err == nil {
 		t.Error("an action that there is not is done")
 	}
 }

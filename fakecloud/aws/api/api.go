@@ -34,7 +34,7 @@ type Service struct {
 type Operation struct {
 	// Name is AWS's, which faults, the history and sentences have as well.
 	Name string
-	// Method and Path are those of restJson; the path has its parameter in braces at its end.
+	// Method and Path are those of restJson; the path has its parameters in braces.
 	Method, Path string
 
 	request func() any
@@ -127,10 +127,8 @@ func (h *Handler) find(r *http.Request, s wire.Signature) (of *Service, byHost b
 func (s *Service) routed(r *http.Request) *Operation {
 	for k := range s.Operations {
 		op := &s.Operations[k]
-		prefix, _, _ := strings.Cut(op.Path, "{")
 		// mutant: a slash in a parameter of a path ends it
-		rest, is := strings.CutPrefix(r.URL.EscapedPath(), prefix)
-		if is && op.Method == r.Method && rest != "" && !strings.Contains(rest, "/") {
+		if _, fits := wire.MatchPath(op.Path, r.URL.EscapedPath()); fits && op.Method == r.Method {
 			return op
 		}
 	}

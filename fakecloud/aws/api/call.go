@@ -152,8 +152,8 @@ func (c *Call) readPath() (any, error) {
 	if err := wire.DecodeJSON(c.body, in); err != nil {
 		return nil, err
 	}
-	prefix, _, _ := strings.Cut(op.Path, "{")
-	return in, wire.SetPath(in, strings.TrimPrefix(c.Request.URL.Path, prefix))
+	values, _ := wire.MatchPath(op.Path, c.Request.URL.EscapedPath()) // it is routed by it
+	return in, wire.SetPath(in, values)
 }
 
 // notServed refuses an operation that is not there, or that nothing here knows: what needs it has not been tried.

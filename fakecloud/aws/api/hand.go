@@ -4,23 +4,32 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 )
 
 // byHand is the user agent of AWS's command line, whose calls the history has as those of its product.
 const byHand = "aws-cli/2.31.0"
 
-// CallAsOwner makes a call of the first service, as the owner of the account does with AWS's command line: form has its parameters.
+// CallAsOwner makes a call of a service of forms, as the owner of the account does with AWS's command line: form has its parameters.
 // Faults act on it as on other calls. The error is what AWS answers, if that is one.
-func (h *Handler) CallAsOwner(ctx context.Context, form string) error {
-	of := &h.Services[0]
+func (h *Handler) CallAsOwner(ctx context.Context, service string, form url.Values) error {
+	k := slices.IndexFunc(h.Services, func(s Service) bool { return s.Name == service })
+	if k < 0 {
+		return fmt.Errorf("there is no service %q", service)
+	}
+	of := &h.Services[k]
+	form.Set("Version", of.Version)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+of.Hosts[0]+"/", nil)
 	if err != nil {
 		return err
 	}
 	r.Header.Set("User-Agent", byHand)
 	c := &Call{
-		Handler: h, Service: of, Request: r, op: &unknownAction, id: h.requestID(), byHost: true, notes: map[string]any{}, body: []byte(form),
+		Handler: h, Service: of, Request: r, op: &unknownAction, id: h.requestID(), byHost: true, notes: map[string]any{},
+		body: []byte(form.Encode()),
 	}
 	in, err := c.read()
 	if err != nil {

@@ -61,7 +61,7 @@ type operation struct {
 
 func (a *account) operations() (all []operation) {
 	for _, name := range aws.Calls() {
-		for _, client := range []any{a.ec2, a.iam, a.ssm, a.sqs, a.eks, a.pricing, a.sts, a.shift} {
+		for _, client := range []any{a.ec2, a.scaling, a.iam, a.ssm, a.sqs, a.eks, a.pricing, a.sts, a.shift} {
 			if v := reflect.ValueOf(client); v.MethodByName(name).IsValid() {
 				all = append(all, operation{name, v})
 				break
@@ -217,7 +217,7 @@ func (a *account) refuses(t *testing.T, of operation, sent *sent, parameter stri
 // sign signs a request for the service whose client has the operation.
 func (a *account) sign(r *http.Request, of operation, body string) {
 	service := map[reflect.Type]string{
-		reflect.TypeOf(a.ec2): "ec2", reflect.TypeOf(a.iam): "iam", reflect.TypeOf(a.ssm): "ssm", reflect.TypeOf(a.sqs): "sqs",
+		reflect.TypeOf(a.ec2): "ec2", reflect.TypeOf(a.scaling): "autoscaling", reflect.TypeOf(a.iam): "iam", reflect.TypeOf(a.ssm): "ssm", reflect.TypeOf(a.sqs): "sqs",
 		reflect.TypeOf(a.eks): "eks", reflect.TypeOf(a.pricing): "pricing", reflect.TypeOf(a.sts): "sts",
 		reflect.TypeOf(a.shift): "arc-zonal-shift",
 	}[of.client.Type()]

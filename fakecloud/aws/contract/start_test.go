@@ -10,6 +10,7 @@ import (
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
+	"github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -28,8 +29,10 @@ import (
 // account is one of AWS, served on loopback in real time, with clients of all services.
 type account struct {
 	cloud   *fakecloud.Cloud
+	server  *aws.Server
 	config  sdk.Config
 	ec2     *ec2.Client
+	scaling *autoscaling.Client
 	iam     *iam.Client
 	ssm     *ssm.Client
 	sqs     *sqs.Client
@@ -37,7 +40,6 @@ type account struct {
 	pricing *pricing.Client
 	sts     *sts.Client
 	shift   *arczonalshift.Client
-	server  *aws.Server
 }
 
 func start(t *testing.T) *account {
@@ -75,6 +77,7 @@ func clients(cloud *fakecloud.Cloud, url, key, secret string) *account {
 	of := a.config
 	a.ec2, a.ssm, a.sqs, a.eks, a.sts = ec2.NewFromConfig(of), ssm.NewFromConfig(of), sqs.NewFromConfig(of), eks.NewFromConfig(of), sts.NewFromConfig(of)
 	a.shift = arczonalshift.NewFromConfig(of)
+	a.scaling = autoscaling.NewFromConfig(of)
 	a.iam = iam.NewFromConfig(of, func(o *iam.Options) { o.Region = "us-east-1" })
 	a.pricing = pricing.NewFromConfig(of, func(o *pricing.Options) { o.Region = "us-east-1" })
 	return a

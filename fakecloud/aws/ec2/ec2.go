@@ -86,6 +86,8 @@ func (s *Service) Operations() []api.Operation {
 		api.Does("DescribeLaunchTemplates", s.describeTemplates),
 		api.Does("CreateLaunchTemplate", s.createTemplate),
 		api.Does("DeleteLaunchTemplate", s.deleteTemplate),
+		api.Does("DescribeLaunchTemplateVersions", s.describeVersions),
+		api.Does("GetInstanceTypesFromInstanceRequirements", s.typesFor),
 		api.With(api.Does("CreateFleet", s.createFleet), s.aboutFleet),
 		api.With(api.Does("RunInstances", s.runInstances), s.aboutRun),
 		api.With(api.Does("DescribeInstances", s.describeInstances), instancesSubject),

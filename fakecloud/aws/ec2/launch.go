@@ -136,20 +136,25 @@ func (s *Service) launch(c *api.Call, o *order) (*fakecloud.Instance, error) {
 	if err != nil {
 		return nil, refusal(err, o)
 	}
-	m := &machine{
-		reservation: o.reservation, fleet: o.fleet, profile: r.profile, subnet: o.subnet, vpc: r.network.Name, groups: r.groups,
-		eni: "eni-" + c.Tx.Hex(17), volume: "vol-" + c.Tx.Hex(17), token: o.token,
-	}
-	if o.spot {
-		m.spotRequest = "sir-" + c.Tx.Hex(8)
-	}
-	if o.template != nil {
-		m.template, m.templateName = o.template.id, o.template.name
-	}
-	m.take(o.data)
-	s.machines[i.ID] = m
-	s.forget(c.Tx)
+	s.keep(c.Tx, i, r)
 	return i, nil
+}
+
+// keep notes what EC2 has of an instance beside what the cloud has.
+func (s *Service) keep(tx *fakecloud.Tx, i *fakecloud.Instance, r *resolved) {
+	m := &machine{
+		reservation: r.reservation, fleet: r.fleet, profile: r.profile, subnet: r.subnet, vpc: r.network.Name, groups: r.groups,
+		eni: "eni-" + tx.Hex(17), volume: "vol-" + tx.Hex(17), token: r.token,
+	}
+	if r.spot {
+		m.spotRequest = "sir-" + tx.Hex(8)
+	}
+	if r.template != nil {
+		m.template, m.templateName = r.template.id, r.template.name
+	}
+	m.take(r.data)
+	s.machines[i.ID] = m
+	s.forget(tx)
 }
 
 // take keeps of a template what descriptions of the instance say.

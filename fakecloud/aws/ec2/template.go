@@ -23,6 +23,7 @@ type (
 		InstanceProfile     *profileSpec        `wire:"iamInstanceProfile"`
 		ImageID             string              `wire:"imageId"`
 		InstanceType        string              `wire:"instanceType"`
+		Requirements        *requirements       `wire:"instanceRequirements"`
 		KeyName             string              `wire:"keyName"`
 		MarketOptions       *marketOptions      `wire:"instanceMarketOptions"`
 		MetadataOptions     *metadataOptions    `wire:"metadataOptions"`
@@ -209,6 +210,8 @@ func (d *templateData) check() error {
 		return wire.Errorf("InvalidUserData.Malformed", "Invalid BASE64 encoding of user data.")
 	case len(text) > maxUserData:
 		return wire.Errorf("InvalidUserData.Malformed", "User data is limited to 16384 bytes")
+	case d.Requirements != nil && d.InstanceType != "":
+		return wire.Errorf("InvalidParameterCombination", "Instance type and instance requirements may not be specified on the same request")
 	case len(d.NetworkInterfaces) > 0 && len(d.SecurityGroupIDs) > 0:
 		return wire.Errorf("InvalidParameterCombination", "Network interfaces and an instance-level security groups may not be specified on the "+
 			"same request")

@@ -7,10 +7,14 @@ import (
 	"net/url"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws"
 	"nodestorm/fakecloud/aws/offer"
 	"nodestorm/harness/builds"
+	"nodestorm/sim/machine/cloudinit"
 )
 
 // Launch launches an instance by hand, with a tag that says that it is the cluster's.
@@ -20,13 +24,13 @@ func (r *Region) Launch(ctx context.Context, typeName, zone, userData string) er
 		return fmt.Errorf("AWS has no instance type %q: want for example m5.large", typeName)
 	}
 	form := url.Values{
-		"Action": {"RunInstances"}, "Version": {"2016-11-15"}, "MinCount": {"1"}, "MaxCount": {"1"}, "InstanceType": {typeName},
+		"Action": {"RunInstances"}, "MinCount": {"1"}, "MaxCount": {"1"}, "InstanceType": {typeName},
 		"ImageId": {r.image(t.Architecture)}, "Placement.AvailabilityZone": {zone},
 		"UserData":                        {base64.StdEncoding.EncodeToString([]byte(userData))},
 		"TagSpecification.1.ResourceType": {"instance"}, "TagSpecification.1.Tag.1.Key": {"kubernetes.io/cluster/" + cluster},
 		"TagSpecification.1.Tag.1.Value": {"owned"},
 	}
-	if err := r.server.CallAsOwner(ctx, form.Encode()); err != nil {
+	if err := r.server.CallAsOwner(ctx, "ec2", form); err != nil {
 		return fmt.Errorf("launching an instance of the type %s in %s: %w", typeName, zone, err)
 	}
 	return nil
@@ -45,26 +49,41 @@ func (r *Region) image(architecture string) (id string) {
 	return id
 }
 
-// nodeConfig is user data of an instance that nodeadm makes a node.
-func (r *Region) nodeConfig() string {
+// nodeConfig is user data of an instance that nodeadm makes a node, which registers with labels, as in "a=b,c=d", and taints.
+func (r *Region) nodeConfig(labels string, taints []string) (string, error) {
 	admin := r.world.Cluster.Admin()
+	spec := map[string]any{"cluster": map[string]any{
+		"name": cluster, "apiServerEndpoint": admin.Host, "cidr": services,
+		"certificateAuthority": base64.StdEncoding.EncodeToString(admin.CAData),
+	}}
+	kubelet := map[string]any{}
+	if labels != "" {
+		kubelet["flags"] = []string{"--node-labels=" + labels}
+	}
+	var all []corev1.Taint
+	for _, text := range taints {
+		taint, err := cloudinit.ParseTaint(text)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, taint)
+	}
+	if all != nil {
+		kubelet["config"] = map[string]any{"registerWithTaints": all}
+	}
+	if len(kubelet) > 0 {
+		spec["kubelet"] = kubelet
+	}
+	text, err := yaml.Marshal(map[string]any{"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": spec})
 	return `MIME-Version: 1.0
 Content-Type: multipart/mixed; boundary="//"
 
 --//
 Content-Type: application/node.eks.aws
 
-apiVersion: node.eks.aws/v1alpha1
-kind: NodeConfig
-spec:
-  cluster:
-    name: ` + cluster + `
-    apiServerEndpoint: ` + admin.Host + `
-    certificateAuthority: ` + base64.StdEncoding.EncodeToString(admin.CAData) + `
-    cidr: ` + services + `
-
+` + string(text) + `
 --//--
-`
+`, err
 }
 
 // kubeadm is user data of an instance that kubeadm makes a node, with a kubelet that leaves its provider ID to the controller manager.

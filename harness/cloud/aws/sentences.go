@@ -23,7 +23,8 @@ var Kind = live.Register(&live.Kind{
 })
 
 var sentences = scene.Sentences{
-	Worlds: "Karpenter or the cloud controller manager of AWS", Records: "the cloud's instances and calls (cloud), its faults (fault)",
+	Worlds:  "Karpenter, Cluster Autoscaler or the cloud controller manager of AWS",
+	Records: "the cloud's instances and calls (cloud), its faults (fault)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `an AWS region behind AWS_ENDPOINT_URL`, Check: hasClasses, Act: regionBehind},
 		{Role: scene.Given, Words: `an AWS region`, Check: hasClasses, Act: region},
@@ -69,7 +70,11 @@ func shiftCancelled(_ context.Context, s *scene.Scene, a words.Args) error {
 
 func launched(ctx context.Context, s *scene.Scene, a words.Args) error {
 	r := scene.CloudOf[*Region](s)
-	return r.Launch(ctx, a.Text(0), a.Text(1), r.nodeConfig())
+	config, err := r.nodeConfig("", nil)
+	if err != nil {
+		return err
+	}
+	return r.Launch(ctx, a.Text(0), a.Text(1), config)
 }
 
 func launchedUnnamed(ctx context.Context, s *scene.Scene, a words.Args) error {
@@ -112,7 +117,8 @@ func start(ctx context.Context, s *scene.Scene) error {
 		return err
 	}
 	if s.Rig.Target.Provider != Name {
-		return fmt.Errorf("%s does not know AWS: take %s or %s", s.Rig.Target.Ref, builds.KarpenterAWS, builds.AWSCCM)
+		return fmt.Errorf("%s does not know AWS: take %s, %s, or a Cluster Autoscaler that was built for it", s.Rig.Target.Ref,
+			builds.KarpenterAWS, builds.AWSCCM)
 	}
 	if len(s.Settings.Types) > 0 {
 		return errors.New("an AWS region has AWS's own instance types, and no others")
