@@ -7,6 +7,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/offers"
 	"nodestorm/fakecloud/hcloud/rest"
 	"nodestorm/fakecloud/table"
 )
@@ -194,8 +195,8 @@ func primaryIPBody(c *rest.Call, p *fakecloud.PrimaryIP) any {
 	s := primaryIP{schema.PrimaryIP{
 		ID: p.ID, Name: p.Name, IP: addressText(p.Type, p.IP), Labels: rest.Labels(p.Labels), Type: p.Type, Created: p.Created,
 		Protection: schema.PrimaryIPProtection{Delete: p.Protected}, DNSPtr: []schema.PrimaryIPDNSPTR{}, AssigneeType: p.AssigneeType,
-		AutoDelete: p.AutoDelete, Location: location(l),
-	}, datacenter(l)}
+		AutoDelete: p.AutoDelete, Location: offers.Location(l),
+	}, offers.Datacenter(l)}
 	if p.AssigneeID != 0 {
 		s.AssigneeID = new(p.AssigneeID)
 	}
@@ -315,7 +316,7 @@ func changeFloatingIPDNSPtr(c *rest.Call) (int, any, error) {
 func floatingIPBody(c *rest.Call, f *fakecloud.FloatingIP) any {
 	s := schema.FloatingIP{
 		ID: f.ID, Name: f.Name, Description: new(f.Description), Created: f.Created, IP: addressText(f.Type, f.IP), Type: f.Type,
-		HomeLocation: location(c.Cloud().Catalogue().Location(f.HomeLocation)), Protection: schema.FloatingIPProtection{Delete: f.Protected},
+		HomeLocation: offers.Location(c.Cloud().Catalogue().Location(f.HomeLocation)), Protection: schema.FloatingIPProtection{Delete: f.Protected},
 		Labels: rest.Labels(f.Labels), DNSPtr: []schema.FloatingIPDNSPtr{},
 	}
 	if f.Server != 0 {

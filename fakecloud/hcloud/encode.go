@@ -8,6 +8,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/offers"
 	"nodestorm/fakecloud/hcloud/rest"
 )
 
@@ -41,16 +42,16 @@ func serverBody(c *rest.Call, i *fakecloud.Instance) any {
 	t, l := catalogue.ServerType(i.Type), catalogue.Location(i.Location)
 	s := server{
 		Server: schema.Server{
-			ID: i.ID, Name: i.Name, Status: statusName(i.State), Created: i.Created, ServerType: serverTypeBody(c, t),
+			ID: i.ID, Name: i.Name, Status: statusName(i.State), Created: i.Created, ServerType: offers.ServerType(c, t),
 			OutgoingTraffic: new(uint64(0)), IngoingTraffic: new(uint64(0)), RescueEnabled: i.Rescue, Locked: i.Locked(),
-			Location: location(l), PrimaryDiskSize: t.DiskGB, Labels: rest.Labels(i.Labels), Volumes: []int64{}, LoadBalancers: []int64{},
+			Location: offers.Location(l), PrimaryDiskSize: t.DiskGB, Labels: rest.Labels(i.Labels), Volumes: []int64{}, LoadBalancers: []int64{},
 			Protection: schema.ServerProtection{Delete: i.Protected, Rebuild: i.RebuildProtected}, PrivateNet: []schema.ServerPrivateNet{},
 		},
 		PublicNet:  publicNetBody(c, i),
-		Datacenter: datacenter(l),
+		Datacenter: offers.Datacenter(l),
 	}
 	if price, ok := t.PriceIn(i.Location); ok {
-		s.IncludedTraffic = terabytes(price.TrafficTB)
+		s.IncludedTraffic = offers.Terabytes(price.TrafficTB)
 	}
 	if image := c.Tx.Images.Get(i.Image); image != nil {
 		s.Image = new(imageBody(c, image).(schema.Image))
@@ -59,7 +60,7 @@ func serverBody(c *rest.Call, i *fakecloud.Instance) any {
 		s.BackupWindow = new(i.BackupWindow)
 	}
 	if iso := find(catalogue.ISOs, func(iso fakecloud.ISO) bool { return iso.ID == i.ISO }); iso != nil {
-		s.ISO = new(isoBody(iso))
+		s.ISO = new(offers.ISO(iso))
 	}
 	if g := c.Tx.PlacementGroups.Get(i.PlacementGroup); g != nil {
 		s.PlacementGroup = new(placementGroupBody(c, g).(schema.PlacementGroup))
@@ -119,17 +120,6 @@ func selected(selectors []string, labels map[string]string) bool {
 	})
 }
 
-func location(l *fakecloud.Location) schema.Location {
-	return schema.Location{
-		ID: l.ID, Name: l.Name, Description: l.Description, Country: l.Country, City: l.City,
-		Latitude: l.Latitude, Longitude: l.Longitude, NetworkZone: l.NetworkZone,
-	}
-}
-
-func datacenter(l *fakecloud.Location) schema.Datacenter {
-	return schema.Datacenter{ID: l.DatacenterID, Name: l.Datacenter, Description: l.DatacenterText, Location: location(l)}
-}
-
 func addresses(ips []netip.Addr) []string {
 	all := []string{}
 	for _, ip := range ips {
@@ -174,8 +164,6 @@ func sortedKeys(m map[string]string) []string {
 	slices.Sort(keys)
 	return keys
 }
-
-func terabytes(n int) uint64 { return uint64(n) << 40 }
 
 func find[T any](all []T, is func(T) bool) *T {
 	if k := slices.IndexFunc(all, is); k >= 0 {

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"nodestorm/fakecloud/cloudfault"
+	"nodestorm/fakecloud/hcloud/offers"
 	"nodestorm/fakecloud/hcloud/rest"
 	"nodestorm/sim/fault"
 )
@@ -69,6 +70,6 @@ func Call(words string) (name string, known []string) {
 
 // operations are all calls.
 func operations() []rest.Operation {
-	return slices.Concat(serverOperations(), rest.ActionOperations(), offerOperations(), imageOperations(), networkOperations(),
+	return slices.Concat(serverOperations(), rest.ActionOperations(), offers.Operations(), imageOperations(), networkOperations(),
 		loadBalancerOperations(), volumeOperations(), primaryIPOperations(), floatingIPOperations(), firewallOperations(), projectOperations())
 }

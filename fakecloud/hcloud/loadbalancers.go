@@ -8,6 +8,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/offers"
 	"nodestorm/fakecloud/hcloud/rest"
 	"nodestorm/fakecloud/table"
 )
@@ -337,8 +338,8 @@ func loadBalancerMetrics(c *rest.Call) (int, any, error) {
 func loadBalancerBody(c *rest.Call, lb *fakecloud.LoadBalancer) any {
 	catalogue := c.Cloud().Catalogue()
 	s := schema.LoadBalancer{
-		ID: lb.ID, Name: lb.Name, Created: lb.Created, Labels: rest.Labels(lb.Labels), Location: location(catalogue.Location(lb.Location)),
-		LoadBalancerType: loadBalancerTypeBody(c, catalogue.LoadBalancerType(lb.Type)),
+		ID: lb.ID, Name: lb.Name, Created: lb.Created, Labels: rest.Labels(lb.Labels), Location: offers.Location(catalogue.Location(lb.Location)),
+		LoadBalancerType: offers.LoadBalancerType(c, catalogue.LoadBalancerType(lb.Type)),
 		Protection:       schema.LoadBalancerProtection{Delete: lb.Protected},
 		PublicNet: schema.LoadBalancerPublicNet{
 			Enabled: lb.Public,
@@ -346,7 +347,7 @@ func loadBalancerBody(c *rest.Call, lb *fakecloud.LoadBalancer) any {
 			IPv6:    schema.LoadBalancerPublicNetIPv6{ID: lb.PrimaryIPv6ID, IP: lb.IPv6.String(), DNSPtr: lb.DNSPtr[lb.IPv6.String()]},
 		},
 		PrivateNet: []schema.LoadBalancerPrivateNet{}, Services: []schema.LoadBalancerService{}, Targets: []schema.LoadBalancerTarget{},
-		Algorithm: schema.LoadBalancerAlgorithm{Type: lb.Algorithm}, IncludedTraffic: terabytes(20), OutgoingTraffic: new(uint64(0)),
+		Algorithm: schema.LoadBalancerAlgorithm{Type: lb.Algorithm}, IncludedTraffic: offers.Terabytes(20), OutgoingTraffic: new(uint64(0)),
 		IngoingTraffic: new(uint64(0)),
 	}
 	for _, a := range lb.Networks {

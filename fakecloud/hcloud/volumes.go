@@ -7,6 +7,7 @@ import (
 	"github.com/hetznercloud/hcloud-go/v2/hcloud/schema"
 
 	"nodestorm/fakecloud"
+	"nodestorm/fakecloud/hcloud/offers"
 	"nodestorm/fakecloud/hcloud/rest"
 	"nodestorm/fakecloud/table"
 )
@@ -139,7 +140,7 @@ func resizeVolume(c *rest.Call) (int, any, error) {
 
 func volumeBody(c *rest.Call, v *fakecloud.Volume) any {
 	s := schema.Volume{
-		ID: v.ID, Name: v.Name, Status: "available", Location: location(c.Cloud().Catalogue().Location(v.Location)), Size: v.Size,
+		ID: v.ID, Name: v.Name, Status: "available", Location: offers.Location(c.Cloud().Catalogue().Location(v.Location)), Size: v.Size,
 		Format:     v.Format,
 		Protection: schema.VolumeProtection{Delete: v.Protected}, Labels: rest.Labels(v.Labels), Created: v.Created,
 		LinuxDevice: fmt.Sprintf("/dev/disk/by-id/scsi-0HC_Volume_%d", v.ID),

@@ -1,4 +1,6 @@
-package hcloud
+// Package offers serves what the Hetzner Cloud offers, and at which prices: server types, locations, datacenters, load balancer
+// types and ISOs.
+package offers
 
 import (
 	"net/http"
@@ -31,10 +33,10 @@ func offer[T any](plural, singular string, all func(*fakecloud.Catalogue) []T, m
 var (
 	serverTypes = offer("server_types", "server_type", func(c *fakecloud.Catalogue) []fakecloud.ServerType { return c.ServerTypes },
 		func(t *fakecloud.ServerType) table.Meta { return table.Meta{ID: t.ID, Name: t.Name} },
-		func(c *rest.Call, t *fakecloud.ServerType) any { return serverTypeBody(c, t) })
+		func(c *rest.Call, t *fakecloud.ServerType) any { return ServerType(c, t) })
 	locations = offer("locations", "location", func(c *fakecloud.Catalogue) []fakecloud.Location { return c.Locations },
 		func(l *fakecloud.Location) table.Meta { return table.Meta{ID: l.ID, Name: l.Name} },
-		func(_ *rest.Call, l *fakecloud.Location) any { return location(l) })
+		func(_ *rest.Call, l *fakecloud.Location) any { return Location(l) })
 	datacenters = offer("datacenters", "datacenter", func(c *fakecloud.Catalogue) []fakecloud.Location { return c.Locations },
 		func(l *fakecloud.Location) table.Meta {
 			return table.Meta{ID: l.DatacenterID, Name: l.Datacenter}
@@ -43,11 +45,11 @@ var (
 	loadBalancerTypes = offer("load_balancer_types", "load_balancer_type",
 		func(c *fakecloud.Catalogue) []fakecloud.LoadBalancerType { return c.LoadBalancerTypes },
 		func(t *fakecloud.LoadBalancerType) table.Meta { return table.Meta{ID: t.ID, Name: t.Name} },
-		func(c *rest.Call, t *fakecloud.LoadBalancerType) any { return loadBalancerTypeBody(c, t) })
+		func(c *rest.Call, t *fakecloud.LoadBalancerType) any { return LoadBalancerType(c, t) })
 	isos = func() rest.Kind[fakecloud.ISO] {
 		k := offer("isos", "iso", func(c *fakecloud.Catalogue) []fakecloud.ISO { return c.ISOs },
 			func(i *fakecloud.ISO) table.Meta { return table.Meta{ID: i.ID, Name: i.Name} },
-			func(_ *rest.Call, i *fakecloud.ISO) any { return isoBody(i) })
+			func(_ *rest.Call, i *fakecloud.ISO) any { return ISO(i) })
 		k.Filters = map[string]func(*fakecloud.ISO, string) bool{
 			"architecture": func(i *fakecloud.ISO, architecture string) bool { return i.Architecture == architecture },
 		}
@@ -55,7 +57,8 @@ var (
 	}()
 )
 
-func offerOperations() []rest.Operation {
+// Operations are the calls.
+func Operations() []rest.Operation {
 	var all []rest.Operation
 	all = append(all, readOnly(serverTypes)...)
 	all = append(all, readOnly(locations)...)
@@ -69,8 +72,8 @@ func readOnly[T any](k rest.Kind[T]) []rest.Operation {
 	return []rest.Operation{rest.Steady("GET /"+k.Plural, k.List), rest.NewOperation("GET /"+k.Plural+"/{id}", k.Get)}
 }
 
-// serverType is kept while no fault says otherwise: each server in a listing has it, with all prices.
-func serverTypeBody(c *rest.Call, t *fakecloud.ServerType) schema.ServerType {
+// ServerType is kept while no fault says otherwise: each server in a listing has it, with all prices.
+func ServerType(c *rest.Call, t *fakecloud.ServerType) schema.ServerType {
 	if len(c.Cloud().Faults().Active(cloudfault.Supply)) > 0 {
 		return serverTypeNow(c, t)
 	}
@@ -122,15 +125,15 @@ func pricesOf(c *rest.Call, prices []fakecloud.Price) []schema.PricingServerType
 	for _, p := range prices {
 		all = append(all, schema.PricingServerTypePrice{
 			Location: p.Location, PriceHourly: money(c, p.Hourly()), PriceMonthly: money(c, p.Monthly),
-			IncludedTraffic: terabytes(p.TrafficTB), PricePerTBTraffic: money(c, p.PerTB),
+			IncludedTraffic: Terabytes(p.TrafficTB), PricePerTBTraffic: money(c, p.PerTB),
 		})
 	}
 	return all
 }
 
-// datacenter is schema.Datacenter with the server types that the API has had there until October 2026.
+// datacenterBody is schema.Datacenter with the server types that the API has had there until October 2026.
 func datacenterBody(c *rest.Call, l *fakecloud.Location) schema.Datacenter {
-	d := datacenter(l)
+	d := Datacenter(l)
 	d.ServerTypes = &schema.DatacenterServerTypes{Supported: []int64{}, Available: []int64{}, AvailableForMigration: []int64{}}
 	types := c.Cloud().Catalogue().ServerTypes
 	for k := range types {
@@ -146,7 +149,8 @@ func datacenterBody(c *rest.Call, l *fakecloud.Location) schema.Datacenter {
 	return d
 }
 
-func loadBalancerTypeBody(c *rest.Call, t *fakecloud.LoadBalancerType) schema.LoadBalancerType {
+// LoadBalancerType is one in an answer.
+func LoadBalancerType(c *rest.Call, t *fakecloud.LoadBalancerType) schema.LoadBalancerType {
 	s := schema.LoadBalancerType{
 		ID: t.ID, Name: t.Name, Description: upper(t.Name), MaxConnections: t.MaxConnections, MaxServices: t.MaxServices,
 		MaxTargets: t.MaxTargets, MaxAssignedCertificates: t.MaxCertificates, Prices: []schema.PricingLoadBalancerTypePrice{},
@@ -157,7 +161,8 @@ func loadBalancerTypeBody(c *rest.Call, t *fakecloud.LoadBalancerType) schema.Lo
 	return s
 }
 
-func isoBody(i *fakecloud.ISO) schema.ISO {
+// ISO is one in an answer.
+func ISO(i *fakecloud.ISO) schema.ISO {
 	return schema.ISO{ID: i.ID, Name: i.Name, Description: i.Description, Type: "public", Architecture: new(i.Architecture)}
 }
 
@@ -191,8 +196,24 @@ func pricing(c *rest.Call) (int, any, error) {
 		p.ServerTypes = append(p.ServerTypes, schema.PricingServerType{ID: t.ID, Name: t.Name, Prices: pricesOf(c, t.Prices)})
 	}
 	for k := range catalogue.LoadBalancerTypes {
-		t := loadBalancerTypeBody(c, &catalogue.LoadBalancerTypes[k])
+		t := LoadBalancerType(c, &catalogue.LoadBalancerTypes[k])
 		p.LoadBalancerTypes = append(p.LoadBalancerTypes, schema.PricingLoadBalancerType{ID: t.ID, Name: t.Name, Prices: t.Prices})
 	}
 	return http.StatusOK, schema.PricingGetResponse{Pricing: p}, nil
 }
+
+// Location is one in an answer.
+func Location(l *fakecloud.Location) schema.Location {
+	return schema.Location{
+		ID: l.ID, Name: l.Name, Description: l.Description, Country: l.Country, City: l.City,
+		Latitude: l.Latitude, Longitude: l.Longitude, NetworkZone: l.NetworkZone,
+	}
+}
+
+// Datacenter is that of a location, without server types.
+func Datacenter(l *fakecloud.Location) schema.Datacenter {
+	return schema.Datacenter{ID: l.DatacenterID, Name: l.Datacenter, Description: l.DatacenterText, Location: Location(l)}
+}
+
+// Terabytes is traffic in bytes.
+func Terabytes(n int) uint64 { return uint64(n) << 40 }
