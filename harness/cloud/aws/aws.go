@@ -44,6 +44,7 @@ type Region struct {
 	server     *aws.Server
 	id, secret string // of the key that programs have
 	endpoint   string // that programs have in a variable; empty: they know AWS's own names
+	relieve    func() // ends what stands in for the controller manager; nil: nothing does
 }
 
 // Start makes an account with a VPC and no instances, and nothing that looks after the Nodes of these: see StandIn. It ends with the
@@ -76,8 +77,16 @@ func Start(s machines.Setting) (*Region, error) {
 }
 
 // StandIn does what the cloud controller manager of AWS does, in a world that does not have it. It ends with the world.
-func (r *Region) StandIn(ctx context.Context) error {
-	return machines.StandIn(ctx, r.world, r.Cloud, managed(r.Cloud))
+func (r *Region) StandIn(ctx context.Context) (err error) {
+	r.relieve, err = machines.StandIn(ctx, r.world, r.Cloud, managed(r.Cloud))
+	return err
+}
+
+// Relieve ends StandIn, for the controller manager itself.
+func (r *Region) Relieve() {
+	if r.relieve != nil {
+		r.relieve()
+	}
 }
 
 // minor is a release of Kubernetes as EKS calls it.

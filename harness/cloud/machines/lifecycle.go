@@ -21,7 +21,15 @@ const monitorPeriod = 5 * time.Second
 // does, of a cloud that has none, or in a world that needs nothing else of it. Without it they
 // stay, and are not Ready.
 func RemoveNodes(ctx context.Context, w *world.World, cloud *fakecloud.Cloud) error {
-	return removeNodes(ctx, w, cloud, func(i fakecloud.Instance) string { return i.Name })
+	stop, err := removeNodes(ctx, w, cloud, func(i fakecloud.Instance) string { return i.Name })
+	if err != nil {
+		return err
+	}
+	w.OnStop(func() error {
+		stop()
+		return nil
+	})
+	return nil
 }
 
 // manager is a client with the rights of a cloud's controller manager.
@@ -33,15 +41,15 @@ func manager(w *world.World) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(user)
 }
 
-// removeNodes see RemoveNodes; name is that of an instance's Node.
-func removeNodes(ctx context.Context, w *world.World, cloud *fakecloud.Cloud, name func(fakecloud.Instance) string) error {
+// removeNodes see RemoveNodes; name is that of an instance's Node. It goes on until it is stopped.
+func removeNodes(ctx context.Context, w *world.World, cloud *fakecloud.Cloud, name func(fakecloud.Instance) string) (stop func(), err error) {
 	client, err := manager(w)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var removing sync.WaitGroup
-	stop := cloud.Watch(func(change fakecloud.Change) {
+	unwatch := cloud.Watch(func(change fakecloud.Change) {
 		if change.To != fakecloud.Gone {
 			return
 		}
@@ -59,11 +67,9 @@ func removeNodes(ctx context.Context, w *world.World, cloud *fakecloud.Cloud, na
 			}
 		})
 	})
-	w.OnStop(func() error {
-		stop()
+	return func() {
+		unwatch()
 		cancel()
 		removing.Wait()
-		return nil
-	})
-	return nil
+	}, nil
 }

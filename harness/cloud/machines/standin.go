@@ -24,14 +24,15 @@ type Node struct {
 }
 
 // StandIn does what a cloud's controller manager does, in a world that has none: it initializes the Nodes that wait for one
-// (see Uninitialized), and deletes those of instances that are gone. It ends with the world.
-func StandIn(ctx context.Context, w *world.World, cloud *fakecloud.Cloud, of func(fakecloud.Instance) Node) error {
-	if err := removeNodes(ctx, w, cloud, func(i fakecloud.Instance) string { return of(i).Name }); err != nil {
-		return err
-	}
+// (see Uninitialized), and deletes those of instances that are gone. It ends with the world, or when it is stopped before.
+func StandIn(ctx context.Context, w *world.World, cloud *fakecloud.Cloud, of func(fakecloud.Instance) Node) (stop func(), err error) {
 	client, err := manager(w)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	stopRemoving, err := removeNodes(ctx, w, cloud, func(i fakecloud.Instance) string { return of(i).Name })
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var work sync.WaitGroup
@@ -51,12 +52,16 @@ func StandIn(ctx context.Context, w *world.World, cloud *fakecloud.Cloud, of fun
 			}
 		}
 	})
-	w.OnStop(func() error {
+	stop = sync.OnceFunc(func() {
+		stopRemoving()
 		cancel()
 		work.Wait()
+	})
+	w.OnStop(func() error {
+		stop()
 		return nil
 	})
-	return nil
+	return stop, nil
 }
 
 // initialize writes what is known of a Node into it, and lifts the taint, until that is done or the Node is gone.

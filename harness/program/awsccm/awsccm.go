@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"nodestorm/harness/builds"
 	cloud "nodestorm/harness/cloud/aws"
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/sentences/scene"
@@ -30,6 +31,7 @@ const (
 
 // manager is one release in one world.
 type manager struct {
+	build     builds.Target
 	args, env []string
 	way       *apifault.Proxy // nil without
 }
@@ -40,14 +42,14 @@ func (m *manager) Way() *apifault.Proxy { return m.way }
 // Settings are its command line and environment, but for what says where it is.
 func (m *manager) Settings() []string { return slices.Concat(m.args, m.env) }
 
-// bring installs the release and starts it, and waits until it is ready. Virtual time passes as real time does until then.
-func bring(ctx context.Context, s *scene.Scene) error {
-	t := s.Rig.Target
+// bring installs a release, the target or one beside it, and starts it, and waits until it is ready. Virtual time passes as real time does
+// until then.
+func bring(ctx context.Context, s *scene.Scene, t builds.Target) error {
 	objects, err := deploy.Chart(t.Asset(chart), release, namespace, nil)
 	if err != nil {
 		return fmt.Errorf("rendering the chart of %s: %w", t.Ref, err)
 	}
-	m := &manager{}
+	m := &manager{build: t}
 	var rights []*unstructured.Unstructured
 	for _, o := range objects {
 		switch {
@@ -69,10 +71,13 @@ func bring(ctx context.Context, s *scene.Scene) error {
 	if err := deploy.Create(ctx, c, rights...); err != nil {
 		return fmt.Errorf("installing %s: %w", t.Ref, err)
 	}
-	for _, v := range s.Settings.Env {
-		m.env = append(m.env, v.Name+"="+v.Value)
+	if t.Ref == s.Rig.Target.Ref {
+		for _, v := range s.Settings.Env {
+			m.env = append(m.env, v.Name+"="+v.Value)
+		}
+		s.Target = m
 	}
-	s.Target = m
+	scene.CloudOf[*cloud.Region](s).Relieve()
 	s.Run(t.Program(), m)
 	return m.start(ctx, s)
 }
@@ -85,8 +90,12 @@ func arguments(o *unstructured.Unstructured) ([]string, error) {
 
 // start runs it with EKS's configuration, which is a file of the world, and with a key of the account.
 func (m *manager) start(ctx context.Context, s *scene.Scene) error {
-	w, t := s.World, s.Rig.Target
-	way, err := deploy.Account{Namespace: namespace, Name: t.Program()}.Reach(w.Cluster, s.Broken(), s.Rules)
+	w, t := s.World, m.build
+	broken, rules := s.Broken(), s.Rules
+	if s.Target != m { // only the target's way can be broken
+		broken, rules = false, nil
+	}
+	way, err := deploy.Account{Namespace: namespace, Name: t.Program()}.Reach(w.Cluster, broken, rules)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,8 @@ var sentences = deploy.Sentences{Sentences: scene.Sentences{
 	Worlds: "the cloud controller manager of AWS", Records: "instances and calls (cloud), nodes (node), calls to the API server (api)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `the cloud controller manager of AWS`, Needs: []scene.Need{aws.Needed}, Check: starts, Act: act},
+		{Role: scene.Given, Words: `the cloud controller manager of AWS VERSION beside the target`, Needs: []scene.Need{aws.Needed},
+			Wants: wantsRelease, Act: beside},
 		{Role: scene.When, Words: `the cloud controller manager of AWS is deployed`, Needs: []scene.Need{aws.Needed}, Check: starts, Act: act},
 	},
 }}
@@ -29,5 +31,23 @@ func act(ctx context.Context, s *scene.Scene, _ words.Args) error {
 	if t := s.Rig.Target; t.Name != builds.AWSCCM {
 		return fmt.Errorf("%s is no cloud controller manager of AWS: take %s", t.Ref, builds.AWSCCM)
 	}
-	return bring(ctx, s)
+	return bring(ctx, s, s.Rig.Target)
+}
+
+func named(a words.Args) builds.Ref { return builds.Ref{Name: builds.AWSCCM, Version: a.Text(0)} }
+
+func wantsRelease(a words.Args) (scene.Wants, error) {
+	return scene.Wants{Releases: []builds.Ref{named(a)}}, nil
+}
+
+// beside starts a release that is a part of the world of another target.
+func beside(ctx context.Context, s *scene.Scene, a words.Args) error {
+	if t := s.Rig.Target; t.Name == builds.AWSCCM {
+		return fmt.Errorf("%s is the target itself: say \"the cloud controller manager of AWS\"", t.Ref)
+	}
+	t, err := s.Part(named(a))
+	if err != nil {
+		return err
+	}
+	return bring(ctx, s, t)
 }
