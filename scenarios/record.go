@@ -5,6 +5,7 @@ package scenarios
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -172,6 +173,31 @@ func (r Range) constraints() (*semver.Constraints, error) {
 	}
 	parsed.Store(r, constraints)
 	return constraints, nil
+}
+
+// bound is a release from which on a range has releases.
+var bound = regexp.MustCompile(`>=\s*(v?[0-9.]+)`)
+
+// Began is the release with which the range began that has a version, if that release is before it and after another version:
+// of those that the range names the last that is not after it. It is empty if there is none such.
+func (r Range) Began(after, version string) (began string) {
+	before, err := semver.NewVersion(after)
+	if has, wrong := r.Has(version); err != nil || wrong != nil || !has {
+		return ""
+	}
+	of := semver.MustParse(version)
+	for _, m := range bound.FindAllStringSubmatch(string(r), -1) {
+		v, err := semver.NewVersion(m[1])
+		if err != nil || !v.GreaterThan(before) || v.GreaterThan(of) {
+			continue
+		}
+		before, began = v, m[1]
+	}
+	// mutant: what came with a release itself came before
+	if before.Equal(of) {
+		return ""
+	}
+	return began
 }
 
 // Control reports whether no release shows the failure: the record is of a story like one

@@ -94,3 +94,29 @@ func TestReleaseBefore(t *testing.T) {
 		t.Error("a program without releases has one before")
 	}
 }
+
+// A failure came with a release between two, or with the later one, or was there before.
+func TestBegan(t *testing.T) {
+	for _, c := range []struct {
+		of             scenarios.Range
+		after, version string
+		want           string
+	}{
+		{">=v1.9.0", "v1.7.0", "v1.14.1", "v1.9.0"},
+		{">=v1.14.0", "v1.7.0", "v1.14.1", "v1.14.0"},
+		{">=v1.14.1", "v1.7.0", "v1.14.1", ""},
+		{">=1.9.0", "1.7.0", "1.9.0", ""},
+		{">=v1.5.0", "v1.7.0", "v1.14.1", ""},
+		{">= v1.5.0, <v1.6.4 || >=v1.7.0, <v1.12.1", "v1.0.6", "v1.7.0", ""}, // it was gone, and is back
+		{">=v1.5.0, <v1.6.4 || >=v1.7.0, <v1.12.1", "v1.6.4", "v1.8.0", "v1.7.0"},
+		{">=v1.5.0, <v1.6.4 || >=v1.7.0, <v1.12.1", "v1.0.6", "v1.14.1", ""},
+		{"<v1.9.0", "v1.5.0", "v1.6.0", ""},
+		{scenarios.None, "v1.5.0", "v1.6.0", ""},
+		{">=v1.0.0", "v1.5.0", "my-fix", ""},
+		{">=v1.0.0", "mine", "v1.5.0", ""},
+	} {
+		if got := c.of.Began(c.after, c.version); got != c.want {
+			t.Errorf("%q, between %s and %s: %q, want %q", c.of, c.after, c.version, got, c.want)
+		}
+	}
+}

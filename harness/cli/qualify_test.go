@@ -93,3 +93,33 @@ func TestNoReleaseBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestGiven skips, among others, what a release cannot be given, and leaves what is played alone to its replay.
+func TestGiven(t *testing.T) {
+	catalogue, err := features.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := queue.Queue{Catalogue: catalogue, Features: catalogue.Features()}
+	build := builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: "karpenter", Version: "v1.7.0"}}, Dir: t.TempDir()}
+	if err := os.MkdirAll(filepath.Dir(build.Binary()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, build.Binary(), "a program that knows FEATURE_GATES, and NodeRepair of them", 0o600)
+	var jobs []queue.Job
+	for _, id := range []string{scenario, "karpenter-3028-not-ready"} {
+		record, err := catalogue.Lookup(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs = append(jobs, s.Job(record, build))
+	}
+	play, without := s.Given(t.Context(), jobs)
+	if len(play) != 1 || play[0].Record.ID != scenario || len(without) != 1 ||
+		!strings.HasSuffix(without[0].Reason, "karpenter@v1.7.0 knows no feature gate CapacityBuffer") {
+		t.Errorf("%d are played: %+v", len(play), without)
+	}
+	if play, without := s.Given(t.Context(), jobs[1:]); len(play) != 1 || len(without) != 0 {
+		t.Errorf("alone: %d are played: %+v", len(play), without)
+	}
+}

@@ -45,7 +45,7 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckManifest(ctx); err != nil {
 		return err
 	}
-	if err := r.checkFlags(ctx); err != nil {
+	if err := r.CheckFlags(ctx); err != nil {
 		return err
 	}
 	if err := r.CheckCluster(); err != nil {
@@ -121,8 +121,9 @@ func (r Request) CheckManifest(ctx context.Context) error {
 	return nil
 }
 
-// checkFlags is checkGiven for all that the scenario gives the target.
-func (r Request) checkFlags(ctx context.Context) error {
+// CheckFlags reports whether the target knows the flags, variables and feature gates that the scenario gives it. It needs
+// Record, Features and Target only.
+func (r Request) CheckFlags(ctx context.Context) error {
 	var steps []*messages.PickleStep
 	err := r.eachScenario(func(pickle []*messages.PickleStep) error {
 		steps = append(steps, pickle...)

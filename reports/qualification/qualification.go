@@ -33,17 +33,20 @@ const (
 	New       Kind = "new"       // it shows, and was not seen before
 	NotFixed  Kind = "not fixed" // it shows, and its record says that this release has the fix
 	Undecided Kind = "undecided" // no run of the release could decide
+	Earlier   Kind = "earlier"   // it shows, was not seen before, and came with a release between the two, by its record
 	Stays     Kind = "stays"     // it shows, as it did before or as its record says
 	Fixed     Kind = "fixed"     // it did show before
 	Healthy   Kind = "healthy"   // it shows on neither
 )
 
-var kinds = []Kind{New, NotFixed, Undecided, Stays, Fixed, Healthy}
+var kinds = []Kind{New, NotFixed, Undecided, Earlier, Stays, Fixed, Healthy}
 
 // Count is what the runs of a failure on a release came to.
 type Count struct {
 	// Shown are runs that reproduced the failure or failed otherwise, of Runs that could decide.
-	Shown        int `json:"shown"`
+	Shown int `json:"shown"`
+	// Otherwise are those of Shown that failed in another way than documented.
+	Otherwise    int `json:"otherwise,omitempty"`
 	Runs         int `json:"runs"`
 	Inconclusive int `json:"inconclusive"`
 	// Low and High are the shares that Shown of Runs are compatible with, at 95 %: see interval.Wilson.
@@ -139,6 +142,17 @@ type Runs struct {
 	Cells         []matrix.Cell     // several for a scenario and target that was played again
 	Skipped       []matrix.Skip
 	Workloads     []Workload
+	// Said is what the records say of failures, by scenario.
+	Said map[string]Said
+}
+
+// Said is what a failure's record says of it.
+type Said struct {
+	// Before is what it says of Since: "reproduced", "healthy" or nothing.
+	Before string
+	// Came is the release with which the failure came, if that is one between Since and Target. Such a failure does not speak
+	// against Target. Empty if all that Since does not show is new, as to those who run Since.
+	Came string
 }
 
 // From judges a release by runs.
@@ -182,7 +196,8 @@ func (of Runs) finding(s matrix.Scenario) Finding {
 	for _, c := range on {
 		expected = cmp.Or(c.Expected, expected)
 	}
-	f.Kind = kindOf(f.On, f.Before, expected)
+	said := of.Said[s.ID]
+	f.Kind = kindOf(f.On, f.Before, expected, said)
 	if f.Kind == Fixed || f.Kind == Healthy {
 		return f
 	}
@@ -192,19 +207,26 @@ func (of Runs) finding(s matrix.Scenario) Finding {
 		}
 	}
 	for _, c := range slices.Backward(on) {
-		if shows(c) || f.Kind == Undecided {
+		if f.Kind == Undecided || shows(c) && (c.Verdict == otherwise || f.On.Otherwise == 0 || f.Kind != New) {
 			f.Reason, f.Run = c.Reason, c.Run
 			break
 		}
 	}
-	if f.Reason == "" && len(on) == 0 {
+	switch {
+	case f.Reason == "" && len(on) == 0:
 		f.Reason = "was not played"
+	case f.Kind == Earlier:
+		f.Reason = fmt.Sprintf("came with %s, by its record: %s", said.Came, f.Reason)
 	}
 	return f
 }
 
-func kindOf(on, before Count, expected string) Kind {
-	known := before.Shown > 0 || before.Runs == 0 && expected == "reproduced"
+// otherwise is the verdict on a run that fails in another way than documented.
+const otherwise = "failed"
+
+// kindOf finds the kind of a failure, of which expected is what its record says of the release.
+func kindOf(on, before Count, expected string, said Said) Kind {
+	documented := expected == "reproduced"
 	switch {
 	case on.Runs == 0:
 		return Undecided
@@ -215,8 +237,14 @@ func kindOf(on, before Count, expected string) Kind {
 	// mutant: a fix that does not fix is none of the release's failures
 	case expected == "healthy" && (before.Shown > 0 || before.Runs == 0):
 		return NotFixed
-	case known:
+	// mutant: what fails in another way than before stays
+	case on.Otherwise > 0 && before.Otherwise == 0:
+		return New
+	case on.Shown == on.Otherwise || before.Shown > before.Otherwise || documented && before.Runs == 0 && said.Before != "healthy":
 		return Stays
+	// mutant: what came before the release is new with it
+	case documented && said.Came != "":
+		return Earlier
 	}
 	return New
 }
@@ -236,6 +264,9 @@ func (of Runs) count(scenario, target string) (n Count, cells []matrix.Cell) {
 		case shows(c):
 			n.Shown++
 			n.Runs++
+			if c.Verdict == otherwise {
+				n.Otherwise++
+			}
 		default:
 			n.Runs++
 		}
@@ -244,7 +275,7 @@ func (of Runs) count(scenario, target string) (n Count, cells []matrix.Cell) {
 	return n, cells
 }
 
-func shows(c matrix.Cell) bool { return c.Verdict == "reproduced" || c.Verdict == "failed" }
+func shows(c matrix.Cell) bool { return c.Verdict == "reproduced" || c.Verdict == otherwise }
 
 // Sum is the answer in one sentence.
 func (q *Qualification) Sum() string {

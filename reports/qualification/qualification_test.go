@@ -45,6 +45,9 @@ func TestKinds(t *testing.T) {
 		{"a fix that does not fix", "healthy", []string{"reproduced"}, []string{"reproduced"}, NotFixed, NotFit, "reproduced because"},
 		{"a fix that does not fix, and nothing was before", "healthy", []string{"failed"}, nil, NotFixed, NotFit, "failed because"},
 		{"not known, and nothing was before", "", []string{"failed"}, nil, New, NotFit, "failed because"},
+		{"fails in another way", "reproduced", []string{"reproduced", "failed", "reproduced"}, []string{"reproduced"}, New, NotFit, "failed because"},
+		{"fails in another way, as before", "reproduced", []string{"failed"}, []string{"failed", "healthy"}, Stays, Fit, "failed because"},
+		{"fails in another way, and nothing was before", "reproduced", []string{"failed"}, nil, New, NotFit, "failed because"},
 		{"inconclusive", "healthy", []string{"inconclusive"}, []string{"healthy"}, Undecided, CannotSay, "inconclusive because"},
 		{"cut off", "healthy", []string{""}, []string{"healthy"}, Undecided, CannotSay, " because"},
 		{"not played", "healthy", nil, []string{"healthy"}, Undecided, CannotSay, "was not played"},
@@ -56,6 +59,40 @@ func TestKinds(t *testing.T) {
 				t.Errorf("%s, %s: %q; want %s, %s: %q", f.Kind, q.Answer, f.Reason, c.kind, c.answer, c.reason)
 			}
 		})
+	}
+}
+
+// What came with a release between the two is none that the release brings, if it fails as documented.
+func TestEarlier(t *testing.T) {
+	between := Said{Before: "healthy", Came: "v1.6.9"}
+	for _, c := range []struct {
+		expected, on, was string
+		said              Said
+		kind              Kind
+		reason            string
+	}{
+		{"reproduced", "reproduced", "healthy", between, Earlier, "came with v1.6.9, by its record: reproduced because"},
+		{"reproduced", "reproduced", "", between, Earlier, "came with v1.6.9, by its record: reproduced because"},
+		{"reproduced", "reproduced", "", Said{Before: "healthy"}, New, "reproduced because"},
+		{"reproduced", "reproduced", "", Said{Before: "reproduced"}, Stays, "reproduced because"},
+		{"reproduced", "failed", "healthy", between, New, "failed because"},
+		{"", "reproduced", "healthy", between, New, "reproduced because"},
+		{"reproduced", "reproduced", "reproduced", between, Stays, "reproduced because"},
+		{"reproduced", "healthy", "healthy", between, Healthy, ""},
+	} {
+		of := Runs{Target: release, Since: before, Scenarios: []matrix.Scenario{{ID: "a"}}, Said: map[string]Said{"a": c.said},
+			Cells: runs("a", release, c.expected, c.on)}
+		if c.was != "" {
+			of.Cells = append(of.Cells, runs("a", before, "", c.was)...)
+		}
+		want := Fit
+		if c.kind == New {
+			want = NotFit
+		}
+		q := From(day, of)
+		if f := q.Findings[0]; f.Kind != c.kind || q.Answer != want || f.Reason != c.reason {
+			t.Errorf("%+v: %s, %s: %q", c, f.Kind, q.Answer, f.Reason)
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ var abouts = map[Kind]string{
 	New:       "They show on this release, and were not seen on the one before.",
 	NotFixed:  "Their records say that this release has the fix, and they show.",
 	Undecided: "No run of this release could decide whether they show.",
+	Earlier:   "They show on this release and not on the one before, and came with a release between the two, by their records.",
 	Stays:     "They show on this release as before.",
 	Fixed:     "They showed on the release before, and on this one they do not.",
 	Healthy:   "They show on neither.",

@@ -36,6 +36,7 @@ type qualifying struct {
 	*session
 	ref, since          builds.Ref // since.Name is empty if nothing is compared
 	version, tags, form string     // of --since, --tags and -o
+	before              bool       // since is the release before, not one that --since names
 	comparisons         []string   // of --comparison
 	workloads           []qualification.Workload
 	rounds              queue.Rounds
@@ -58,7 +59,10 @@ new since the release before, what is fixed, what stays, and how often each was 
 Of Karpenter, upgrades from the release before, and back, are among the failures.
 
 A release is not fit if a failure shows that did not show on the release before, or that
-its record calls fixed. One that shows on both stays, and speaks against neither.
+its record calls fixed. One that shows on both stays, and speaks against neither. The
+release before is the last one before it that the catalogue knows: what came with a
+release between the two, by its record, is listed as earlier and is not new. Name the
+one that you run by --since, and all is new that does not show there.
 With --comparison, the answer also has what the release costs on a workload beside the
 one before, as "nodestorm compare" has left it; that does not change the answer.
 
@@ -165,6 +169,7 @@ func (q *qualifying) findSince() (err error) {
 		return nil
 	}
 	if q.version == "" {
+		q.before = true
 		if q.version, err = scenarios.ReleaseBefore(q.ref.Name, q.ref.Version, 1); err != nil {
 			return fmt.Errorf("%w: give --since VERSION, or --since %s to compare with none", err, noRelease)
 		}
@@ -270,20 +275,36 @@ func (q *qualifying) judge(ctx context.Context, folders []string, skipped []matr
 	if err != nil && len(skipped) == 0 {
 		return exit.UsageError(err)
 	}
-	of := qualification.Runs{Target: q.ref.String(), Skipped: skipped, Workloads: q.workloads}
+	of := qualification.Runs{Target: q.ref.String(), Skipped: skipped, Workloads: q.workloads, Said: map[string]qualification.Said{}}
 	if q.since.Name != "" {
 		of.Since = q.since.String()
 	}
 	for _, s := range stored.Documented(q.Catalogue) {
-		if slices.ContainsFunc(q.records, func(r scenarios.Record) bool { return r.ID == s.ID }) {
-			of.Scenarios = append(of.Scenarios, s)
+		i := slices.IndexFunc(q.records, func(r scenarios.Record) bool { return r.ID == s.ID })
+		if i < 0 {
+			continue
 		}
+		of.Scenarios = append(of.Scenarios, s)
+		of.Said[s.ID] = q.said(q.records[i])
 	}
 	answer, err := q.Reporter(q.Catalogue).Qualify(ctx, found, of, out)
 	if answer == nil {
 		return err
 	}
 	return cmp.Or(q.print(answer, out), status(answer.Answer), err)
+}
+
+// said is what a record says of the release before, and of how long there has been the failure. A release that it does not call
+// affected is healthy, whether it calls it fixed or not.
+func (q *qualifying) said(r scenarios.Record) (said qualification.Said) {
+	said.Before = string(r.Expected(q.since.String()))
+	if has, err := r.Affected.Has(q.since.Version); said.Before == "" && r.Affected != "" && err == nil && !has {
+		said.Before = string(scenarios.Healthy)
+	}
+	if q.before {
+		said.Came = r.Affected.Began(q.since.Version, q.ref.Version)
+	}
+	return said
 }
 
 // status is the exit status of an answer.

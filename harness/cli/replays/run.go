@@ -236,7 +236,7 @@ func (s *session) inFiles(files []string, tags, called string) (records []scenar
 }
 
 // jobsFor gets what the records are replayed on: builds of the store, or a user's order. Rows are of records whose build
-// cannot be had, such as one with the race detector, while others have theirs.
+// cannot be had, such as one with the race detector, or cannot be given what they give it, while others have theirs.
 func (s *session) jobsFor(
 	ctx context.Context, ref builds.Ref, records []scenarios.Record,
 ) (jobs []queue.Job, without []table.Row, err error) {
@@ -270,7 +270,8 @@ func (s *session) jobsFor(
 		}
 		jobs = append(jobs, s.Job(r, build))
 	}
-	return jobs, without, nil
+	jobs, unknown := s.Given(ctx, jobs)
+	return jobs, append(without, unknown...), nil
 }
 
 // refusesLast refuses builds that cannot be had only where no record could be played without them, and notes the others.

@@ -179,6 +179,21 @@ func (q *Queue) Playable(ctx context.Context, jobs []Job) (play []Job, without [
 	return play, without
 }
 
+// Given parts the jobs whose targets know the flags, variables and feature gates that they are given from the others, which become
+// rows that say why. A job alone is left to its replay, which refuses it.
+func (q *Queue) Given(ctx context.Context, jobs []Job) (play []Job, without []table.Row) {
+	for _, j := range jobs {
+		cannot := q.request(j).CheckFlags(ctx)
+		// mutant: one of many that a build cannot be given ends them all
+		if cannot == nil || len(jobs) == 1 {
+			play = append(play, j)
+			continue
+		}
+		without = append(without, Skip(j.Record, j.Target.Ref.String(), cannot))
+	}
+	return play, without
+}
+
 // unplayable returns why a job cannot be played, if it cannot. lacks is what this machine lacks
 // for the chosen cluster.
 func (q *Queue) unplayable(j Job, lacks error) error {
