@@ -34,10 +34,9 @@ type body struct {
 		SignerName    string         `json:"signerName"`
 		Username      string         `json:"username"`
 		Replicas      *int64         `json:"replicas"`
+		Resources     requests       `json:"resources"` // of a pod as a whole
 		Containers    []struct {
-			Resources struct {
-				Requests map[string]any `json:"requests"`
-			} `json:"resources"`
+			Resources requests `json:"resources"`
 		} `json:"containers"`
 	} `json:"spec"`
 	Status struct {
@@ -172,8 +171,13 @@ func (b *body) pod() map[string]any {
 	return facts
 }
 
-// resources returns what a pod's containers request, or what a Node has for pods: CPU in thousandths of a processor, and
-// memory in bytes.
+// requests are those of a container or of a pod as a whole.
+type requests struct {
+	Requests map[string]any `json:"requests"`
+}
+
+// resources returns what a pod requests, as a whole or else its containers, or what a Node has for pods: CPU in thousandths
+// of a processor, and memory in bytes.
 func (b *body) resources() map[string]any {
 	facts := map[string]any{}
 	for key, of := range map[string]struct {
@@ -185,9 +189,14 @@ func (b *body) resources() map[string]any {
 		"memory": {corev1.ResourceMemory, func(q resource.Quantity) int64 { return q.Value() }},
 	} {
 		all := quantity(b.Status.Allocatable, of.name, of.scale)
+		whole := quantity(b.Spec.Resources.Requests, of.name, of.scale)
 		for _, c := range b.Spec.Containers {
-			all += quantity(c.Resources.Requests, of.name, of.scale)
+			// mutant: containers count beside what their pod requests as a whole
+			if whole == 0 {
+				all += quantity(c.Resources.Requests, of.name, of.scale)
+			}
 		}
+		all += whole
 		if all > 0 {
 			facts[key] = all
 		}

@@ -234,6 +234,8 @@ func TestConvertRoom(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"resource":"pods","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Pod","spec":{"containers":[{"resources":` +
 			`{"requests":{"memory":"1Gi"}}},{"resources":{"requests":{"memory":"1M"}}}]}}}`: "map[memory:1074741824]",
+		`{"resource":"pods","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Pod","spec":{"resources":{"requests":{"cpu":3}},` +
+			`"containers":[{"resources":{"requests":{"cpu":"1","memory":"1M"}}}]}}}`: "map[cpu:3000 memory:1000000]",
 		`{"resource":"nodes","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Node","metadata":{"labels":` +
 			`{"node.kubernetes.io/instance-type":"c-2x","karpenter.sh/capacity-type":"spot"}},"status":{"allocatable":{"memory":"8Gi"}}}}`: "map[" +
 			"capacity:spot instanceType:c-2x memory:8589934592 taints:[]]",
