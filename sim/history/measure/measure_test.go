@@ -242,6 +242,15 @@ firstPodBound 2 s`)
 		"podWaitMax absent: no pod waited for a place\nlastPodBound absent: no pod waited for a place")
 }
 
+// The scheduler can be done before the API server has answered who created the pod: that pod does not wait.
+func TestBoundEarly(t *testing.T) {
+	events := []history.Entry{
+		bound(10, "web", "n"), pending(10.1, "web", "", 0), pending(12, "job", "Job/j", 0), bound(14, "job", "n"), end(50),
+	}
+	same(t, "bound early", measured(OfRun(slices.Values(events)), PodWaitTotal, PodsWaiting), `podWaitTotal 2 s Job=2 none=0
+podsWaiting 0 count`)
+}
+
 // A Node of 4 processors for 100 s, and one of 2 from 50 s on. A pod of 3 is on the first from 0 s to 80 s, one of 1 on the second from
 // 50 s on. Requested: 3*80 + 1*50 = 290 of 4*100 + 2*50 = 500. Free: 1*80 + 4*20 + 1*50 = 210; below 2, what a pod requests on average:
 // 1*80 + 1*50 = 130.

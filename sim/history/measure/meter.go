@@ -24,8 +24,11 @@ type Meter struct {
 	node      map[string]*node
 	pods      []*pod
 	pod       map[history.Object]*pod
-	listed    map[string]price // of types, by type and capacity, as a cloud lists them
-	api       bool             // calls to the API server are recorded
+	// early are bindings of pods whose creation comes later in the history: the scheduler can be done before the API server
+	// has answered who created them.
+	early  map[history.Object]history.Entry
+	listed map[string]price // of types, by type and capacity, as a cloud lists them
+	api    bool             // calls to the API server are recorded
 
 	evicted, refused, restarts, cloudCalls, apiCalls map[string]float64 // since then, by who did it
 	started, called                                  bool               // starts of containers are recorded, calls to a cloud
@@ -38,6 +41,7 @@ type Meter struct {
 func NewMeter() *Meter {
 	m := &Meter{
 		from: beginning, instance: map[string]*instance{}, node: map[string]*node{}, pod: map[history.Object]*pod{},
+		early:  map[history.Object]history.Entry{},
 		listed: map[string]price{},
 		used:   map[string]float64{}, ended: map[string]bool{},
 	}

@@ -55,6 +55,13 @@ func (m *Meter) seePod(r history.Entry, sub string) {
 		}
 		m.pod[r.Object] = p
 		m.pods = append(m.pods, p)
+		if early, is := m.early[r.Object]; is {
+			p.bind(m, early.Detail.Text("node"), max(early.Virtual, r.Virtual))
+			delete(m.early, r.Object)
+		}
+	// mutant: a pod that was bound before its creation came waits on
+	case p == nil && sub == "binding":
+		m.early[r.Object] = r
 	case p == nil:
 	case sub == "binding":
 		p.bind(m, r.Detail.Text("node"), r.Virtual)
