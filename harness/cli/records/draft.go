@@ -18,6 +18,7 @@ import (
 	"nodestorm/harness/draft/trace"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
+	"nodestorm/harness/search/workload"
 	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
 	"nodestorm/sim/oneline"
@@ -38,6 +39,7 @@ type draftOptions struct {
 	paths        map[draft.Kind]*[]string
 	out, program string
 	trace        string
+	length       string // of Jobs
 	asJSON       bool
 }
 
@@ -59,8 +61,8 @@ off, have prefixes and colours of kubectl logs and stern, or come out of a text 
 Values of variables, secrets, annotations and what looks like a credential stay out.
 
 With --trace, make a workload for "nodestorm compare" of a replay log of kubereplay or a
-trace of SimKube: its Deployments, Jobs and pods, when they came, were scaled and went. What
-a workload cannot say is noted at its head, and what a Job lacks is to be added.
+trace of SimKube: its Deployments, Jobs, CronJobs and pods, when they came, were scaled and
+went. What a workload cannot say is noted at its head, and what a Job lacks is to be added.
 
 Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 		Example: `  kubectl cluster-info dump --all-namespaces --output-directory dump
@@ -69,7 +71,7 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
   nodestorm draft --dump dump --log autoscaler.log --out-file mine.feature
   kubectl get events -A -o yaml | nodestorm draft --events -
   nodestorm draft --audit-log audit.log --autoscaler karpenter --json
-  nodestorm draft --trace replay.json --out-file day.yaml`,
+  nodestorm draft --trace replay.json --runs 5m --out-file day.yaml`,
 		Args: console.Exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			sources := o.sources()
@@ -93,6 +95,7 @@ Exit status: 0 there is a draft, 2 usage, or a source that cannot be read.`,
 	}
 	c.Flags().StringVar(&o.trace, "trace", "", "`FILE` of kubereplay (JSON) or SimKube (.sktrace)")
 	_ = c.MarkFlagFilename("trace")
+	c.Flags().StringVar(&o.length, "runs", "", "with --trace: how `LONG` Jobs run of which the trace does not say")
 	c.Flags().StringVar(&o.out, "out-file", "", "`FILE` to write; without it the draft is printed")
 	e.RenamedFlag(c, "out", "out-file")
 	_ = c.MarkFlagFilename("out-file", "feature", "yaml")
@@ -190,7 +193,7 @@ func (o draftOptions) writeWorkload(e *console.Console, sources []draft.Source) 
 	if err != nil {
 		return exit.UsageError(fmt.Errorf("--trace: %w", strict.WithHint(err, "name a file that can be read")))
 	}
-	d, err := trace.Read(text)
+	d, err := trace.Read(text, workload.Amount(o.length))
 	if err != nil {
 		return exit.UsageError(fmt.Errorf("--trace %s: %w", o.trace, err))
 	}

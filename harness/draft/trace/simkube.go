@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robfig/cron/v3"
 	"github.com/ugorji/go/codec"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -87,7 +88,7 @@ func applied(all []change, object map[string]any, seconds int64, deleted bool, n
 		return all, fmt.Errorf("an object of the trace is no object of Kubernetes: %w", err)
 	}
 	c := change{at: time.Unix(seconds, 0).UTC(), kind: of.Kind, key: of.Namespace + "/" + of.Name, deleted: deleted}
-	if !slices.Contains(workload.Kinds, of.Kind) {
+	if of.Kind != cronJob && !slices.Contains(workload.Kinds, of.Kind) {
 		n.add("is a "+of.Kind+", and is left out", of.Name)
 		return all, nil
 	}
@@ -106,6 +107,16 @@ func applied(all []change, object map[string]any, seconds int64, deleted bool, n
 		var j batchv1.Job
 		err = json.Unmarshal(text, &j)
 		c.template, c.pods, c.runs = &j.Spec.Template, jobPods(&j, of.Name, n), sleeps(&j.Spec.Template.Spec)
+	case cronJob:
+		var j batchv1.CronJob
+		if err = json.Unmarshal(text, &j); err != nil {
+			break
+		}
+		job := batchv1.Job{Spec: j.Spec.JobTemplate.Spec}
+		c.template, c.pods, c.runs = &job.Spec.Template, jobPods(&job, of.Name, n), sleeps(&job.Spec.Template.Spec)
+		if !c.comes(&j, n) {
+			return all, nil
+		}
 	case workload.Pod:
 		var p corev1.Pod
 		err = json.Unmarshal(text, &p)
@@ -116,6 +127,46 @@ func applied(all []change, object map[string]any, seconds int64, deleted bool, n
 		return all, fmt.Errorf("%s %s: %w", of.Kind, c.key, err)
 	}
 	return append(all, c), nil
+}
+
+const (
+	cronJob = "CronJob"
+	// mostTimes is of how many times of a CronJob the mean is taken.
+	mostTimes = 100
+)
+
+// comes is when the Jobs of a CronJob do. It reports whether they ever do.
+func (c *change) comes(j *batchv1.CronJob, n *notes) bool {
+	zone := ""
+	if j.Spec.TimeZone != nil {
+		zone = "CRON_TZ=" + *j.Spec.TimeZone + " "
+	}
+	times, err := cron.ParseStandard(zone + j.Spec.Schedule)
+	switch {
+	case err != nil:
+		n.add("is a CronJob with a schedule that cannot be read, and is left out", j.Name)
+		return false
+	case j.Spec.Suspend != nil && *j.Spec.Suspend:
+		n.add("is a suspended CronJob, and is left out", j.Name)
+		return false
+	}
+	first := times.Next(c.at)
+	last, regular := first, true
+	second := times.Next(first)
+	for range mostTimes {
+		next := times.Next(last)
+		regular = regular && next.Sub(last) == second.Sub(first)
+		last = next
+	}
+	if first.IsZero() || last.IsZero() {
+		n.add("is a CronJob that hardly comes, and is left out", j.Name)
+		return false
+	}
+	if !regular {
+		n.add("is a CronJob of irregular times, and comes as often on average", j.Name)
+	}
+	c.after, c.every = first.Sub(c.at), (last.Sub(first) / mostTimes).Round(time.Second)
+	return true
 }
 
 // ran is how long the pods of each owner ran at most, by NAMESPACE/NAME, as far as their ends are known. A trace has them by owner (a kind

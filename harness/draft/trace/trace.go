@@ -37,14 +37,17 @@ type change struct {
 	template *corev1.PodTemplateSpec
 	pods     *int32
 	runs     time.Duration // of a Job or a pod, as far as it is known
+	after    time.Duration // of a CronJob: until its first Job
+	every    time.Duration // and from each to the next, on average
 	deleted  bool
 }
 
 // tail is how long a workload goes on after the last change: so long an autoscaler has to follow it.
 const tail = 10 * time.Minute
 
-// Read makes a workload of a trace. An error is one line.
-func Read(text []byte) (d Draft, err error) {
+// Read makes a workload of a trace. Jobs of which it does not say how long they run, run so long; without a length they lack
+// it. An error is one line.
+func Read(text []byte, length workload.Amount) (d Draft, err error) {
 	var changes []change
 	notes := &notes{}
 	// JSON begins with a brace, and MessagePack has no map that does.
@@ -59,7 +62,7 @@ func Read(text []byte) (d Draft, err error) {
 		return d, err
 	}
 	slices.SortStableFunc(changes, func(a, b change) int { return a.at.Compare(b.at) })
-	d.Workload, err = build(changes, notes)
+	d.Workload, err = build(changes, length, notes)
 	d.Notes = notes.lines()
 	if err != nil && len(d.Notes) > 0 {
 		err = fmt.Errorf("%w: %s", err, strings.Join(d.Notes, "; "))
@@ -123,9 +126,9 @@ type load struct {
 	pods         int
 }
 
-func build(changes []change, n *notes) (w workload.Workload, err error) {
+func build(changes []change, length workload.Amount, n *notes) (w workload.Workload, err error) {
 	if len(changes) == 0 {
-		return w, errors.New("it has no event of a Deployment, a Job or a pod")
+		return w, errors.New("it has no event of a Deployment, a Job, a CronJob or a pod")
 	}
 	b := &builder{notes: n, begun: changes[0].at, alive: map[string]*load{}, names: map[string]bool{}}
 	last := time.Duration(0)
@@ -136,9 +139,19 @@ func build(changes []change, n *notes) (w workload.Workload, err error) {
 	}
 	w.Lasts = strict.Duration((last + tail + time.Minute - 1).Truncate(time.Minute))
 	for _, l := range b.loads {
-		if l.Kind == workload.Deployment && l.pods == 0 && len(l.Steps) == 0 {
+		switch {
+		case l.Kind == workload.Deployment && l.pods == 0 && len(l.Steps) == 0:
 			n.add("never has a pod, and is left out", l.Name)
 			continue
+		case l.Every != "" && (l.starts >= time.Duration(w.Lasts) || l.ends > 0 && l.ends <= l.starts):
+			n.add("is a CronJob without a Job in the time of the trace, and is left out", l.Name)
+			continue
+		// mutant: a Job of unknown length keeps its own
+		case l.Kind == workload.Job && l.Runs == "" && length != "":
+			l.Runs = length
+			n.add("does not say how long it runs, and runs "+string(length), l.Name)
+		case l.Kind == workload.Job && l.Runs == "":
+			n.add("does not say how long it runs: give it runs, such as 5m", l.Name)
 		}
 		l.Starts, l.Ends = strict.Duration(l.starts), strict.Duration(l.ends)
 		w.Loads = append(w.Loads, l.Load)
@@ -186,9 +199,11 @@ func (b *builder) take(c change, at time.Duration) {
 	}
 }
 
-// end has a load end. Jobs and pods end by themselves.
+// end has a load end. Jobs and pods end by themselves, and those of a CronJob come no more.
 func (b *builder) end(l *load, at time.Duration) {
 	switch {
+	case l.Every != "":
+		l.ends = max(at, time.Second)
 	case l.Kind != workload.Deployment && l.Runs == "":
 		b.runs(l, at-l.starts)
 	case l.Kind == workload.Deployment && at > l.starts:
@@ -214,10 +229,11 @@ func (b *builder) create(c change, at time.Duration) *load {
 		l.Pods = workload.Amount(fmt.Sprint(l.pods))
 	}
 	b.runs(l, c.runs)
-	b.template(&l.Load, c.template)
-	if l.Kind == workload.Job && l.Runs == "" {
-		b.notes.add("does not say how long it runs: give it runs, such as 5m", l.Name)
+	if c.every > 0 {
+		l.Kind, l.starts = workload.Job, at+c.after
+		l.Every = workload.Amount(strict.Duration(c.every).Short())
 	}
+	b.template(&l.Load, c.template)
 	b.loads = append(b.loads, l)
 	return l
 }

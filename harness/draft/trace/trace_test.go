@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,7 +76,7 @@ loads:
 
 // A replay log becomes a workload: what it cannot have is noted, and a Job without a time is to be given one.
 func TestKubereplay(t *testing.T) {
-	d, err := Read([]byte(replayed))
+	d, err := Read([]byte(replayed), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +86,13 @@ func TestKubereplay(t *testing.T) {
 	}
 	if _, err := workload.Read([]byte(text)); err == nil || !strings.Contains(err.Error(), `load "job-1": runs: it is missing`) {
 		t.Errorf("a Job without a time: %v", err)
+	}
+	if d, err = Read([]byte(replayed), "5m"); err != nil || !slices.ContainsFunc(d.Workload.Loads, func(l workload.Load) bool { return l.Runs == "5m" }) ||
+		!slices.Contains(d.Notes, "does not say how long it runs, and runs 5m: job-1") {
+		t.Errorf("a Job that is to run 5m: %+v, %v", d, err)
+	}
+	if _, err := Read([]byte(replayed), "long"); err == nil || !strings.Contains(err.Error(), `load "job-1": runs: "long": want an amount`) {
+		t.Errorf("a Job that is to run long: %v", err)
 	}
 	if _, err := workload.Read([]byte(strings.ReplaceAll(text, "starts: 31m0s", "starts: 31m0s\n  runs: 5m"))); err != nil {
 		t.Error(err)
@@ -121,9 +129,17 @@ func sized(pods int, cpu string) object {
 		"affinity": object{"podAntiAffinity": object{"requiredDuringSchedulingIgnoredDuringExecution": []any{object{"topologyKey": "kubernetes.io/hostname"}}}}}}}
 }
 
+func cronJobOf(name, schedule string, suspended bool) any {
+	return named("CronJob", name, object{"schedule": schedule, "suspend": suspended, "jobTemplate": object{"spec": object{"parallelism": 2,
+		"completions": 2, "template": object{"spec": object{"containers": []any{object{"command": []any{"sleep", "40"}}}}}}}})
+}
+
 const tracedWorkload = `# Made of a trace of SimKube.
 # has another template later, which is left out: my-web
-# is a CronJob, and is left out: nightly
+# is a CronJob of irregular times, and comes as often on average: office
+# is a CronJob with a schedule that cannot be read, and is left out: odd
+# is a CronJob without a Job in the time of the trace, and is left out: nightly
+# is a suspended CronJob, and is left out: held
 lasts: 15m0s
 loads:
 - cpu: "1"
@@ -134,6 +150,19 @@ loads:
   steps:
   - at: 1m0s
     pods: 7
+- ends: 5m0s
+  every: 5m
+  kind: Job
+  name: tick
+  pods: "2"
+  runs: 40s
+  starts: 1m40s
+- every: 30m
+  kind: Job
+  name: office
+  pods: "2"
+  runs: 40s
+  starts: 40s
 - kind: Pod
   name: bare
   pods: "1"
@@ -153,15 +182,16 @@ loads:
 // A trace becomes a workload: how long pods ran is in their lifecycles, or known from when they were deleted.
 func TestSimKube(t *testing.T) {
 	text := packed(t, 2, []any{
-		at(0, []any{named("Deployment", "1My_Web", sized(2, "1")), named("CronJob", "nightly", object{})}, nil),
+		at(0, []any{named("Deployment", "1My_Web", sized(2, "1")), cronJobOf("nightly", "0 3 * * *", false), cronJobOf("odd", "often", false),
+			cronJobOf("held", "* * * * *", true), cronJobOf("tick", "*/5 * * * *", false), cronJobOf("office", "14,16 * * * *", false)}, nil),
 		at(60, []any{named("Deployment", "1My_Web", sized(7, "1")), named("Pod", "bare", object{}), named("Pod", "stays", object{}), named("Pod", "gone", object{})}, nil),
 		at(90, []any{named("Deployment", "1My_Web", sized(7, "2"))}, nil),
-		at(300, nil, []any{named("Pod", "gone", object{})}),
+		at(300, nil, []any{named("Pod", "gone", object{}), named("CronJob", "tick", nil)}),
 	}, pairs{
 		[]any{"v1.Pod", "default/bare"}, map[uint64]any{uint64(1) << 63: []any{object{"Finished": []any{1700000061, 1700000081}}, object{"Running": []any{1700000090}}}},
 		[]any{"v1.Pod", "default/stays"}, map[uint64]any{7: []any{"Empty", object{"Finished": []any{9, 3}}}}, []any{"odd"}, 3,
 	})
-	d, err := Read(text)
+	d, err := Read(text, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,13 +213,13 @@ func TestReadRefuses(t *testing.T) {
 		`{"events": [{"type": "create", "kind": "Job", "key": "a/b", "timestamp": "2026-01-02T03:00:00Z", "job": {}},
 			{"type": "delete", "kind": "Job", "key": "a/c", "timestamp": "2027-01-02T03:00:00Z"}]}`: "lasts: 8760h10m: want more than zero, and at most 168h",
 		string(packed(t, 1, nil, nil)): "it is a trace of the version 1 of SimKube's format: want 2",
-		string(packed(t, 2, nil, nil)): "it has no event of a Deployment, a Job or a pod",
-		string(packed(t, 2, []any{at(0, []any{named("CronJob", "n", nil)}, nil)}, nil)): "it has no event of a Deployment, a Job or a pod: is a CronJob, and is left out: n",
+		string(packed(t, 2, nil, nil)): "it has no event of a Deployment, a Job, a CronJob or a pod",
+		string(packed(t, 2, []any{at(0, []any{named("CronJob", "n", nil)}, nil)}, nil)): "it has no event of a Deployment, a Job, a CronJob or a pod: is a CronJob with a schedule that cannot be read, and is left out: n",
 		string(packed(t, 2, []any{at(0, []any{object{"kind": 3}}, nil)}, nil)):          "an object of the trace is no object of Kubernetes",
 		strings.Repeat("\x91", 1<<20):     "it is neither a replay log",
 		"\xdf\xff\xff\xff\xff\xa7version": "it is neither a replay log",
 	} {
-		_, err := Read([]byte(text))
+		_, err := Read([]byte(text), "")
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.80q: %v, want %q", text, err, want)
 		}
@@ -201,7 +231,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(replayed))
 	f.Add(packed(f, 2, []any{at(0, []any{named("Deployment", "a", sized(2, "1")), named("Pod", "b", object{})}, nil)}, pairs{[]any{"v1.Pod", "default/b"}, map[uint64]any{}}))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		d, err := Read(text)
+		d, err := Read(text, "")
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("not one line: %q", err)
