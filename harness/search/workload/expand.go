@@ -126,7 +126,8 @@ func (l Load) arrivals(random *rand.Rand, ends time.Duration) (all []Act) {
 // creates is the creation of one, without its manifest.
 func (l Load) creates(name string, at time.Duration, pods int, random *rand.Rand) Act {
 	cpu, memory := l.CPU.drawn(quantity, random, 0), l.Memory.drawn(quantity, random, 0)
-	cpu, memory = math.Ceil(cpu*1000)/1000, math.Ceil(memory)
+	const exact = 1e-6 // 0.7 comes out as a little more than 700 thousandths
+	cpu, memory = math.Ceil(cpu*1000-exact)/1000, math.Ceil(memory)
 	return Act{At: at, Do: Create, Object: l.Kind + "/" + name, Pods: pods, CPU: cpu, Memory: memory, Apart: l.Spread == "nodes"}
 }
 
