@@ -2,6 +2,7 @@ package instanceapi
 
 import (
 	"fmt"
+	"time"
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/table"
@@ -18,6 +19,15 @@ const (
 	Image     = "linux"
 	NextImage = "linux-next"
 )
+
+// LaunchTakes is how long creating an instance takes, and as long starting it: what autoscalers wait for is said of the
+// registration alone.
+const LaunchTakes = 500 * time.Millisecond
+
+// Durations are those of its actions, see fakecloud.Config.
+func Durations() map[string]time.Duration {
+	return map[string]time.Duration{"create_server": LaunchTakes, "start_server": LaunchTakes}
+}
 
 // Catalogue is what the cloud offers: types and zones that are called as those of Karpenter's provider kwok,
 // at its prices, so that what is said of one is understood by the other.

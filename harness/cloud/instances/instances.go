@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	_ "embed"
 	"fmt"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,15 +44,11 @@ type Cloud struct {
 	token  string
 }
 
-// launchTakes is how long creating an instance takes, and as long starting it: what Karpenter waits for is
-// said of the registration alone.
-const launchTakes = 500 * time.Millisecond
-
 // Start makes a cloud without instances. It ends with the world.
 func Start(ctx context.Context, s machines.Setting) (*Cloud, error) {
 	cloud, err := machines.Start(s, fakecloud.Config{
 		Catalogue: instanceapi.Catalogue(), GroupLabel: "karpenter.sh/nodepool", CheckFault: instanceapi.API.CheckFault,
-		Durations: map[string]time.Duration{"create_server": launchTakes, "start_server": launchTakes},
+		Durations: instanceapi.Durations(),
 	}, "/latest/meta-data/")
 	if err != nil {
 		return nil, err

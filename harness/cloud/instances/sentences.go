@@ -45,7 +45,7 @@ func start(ctx context.Context, s *scene.Scene) error {
 	if len(s.Settings.Types) > 0 {
 		return errors.New("a cloud of instances has types of its own: those of Karpenter's provider kwok")
 	}
-	c, err := Start(ctx, s.LaunchSetting(2*launchTakes))
+	c, err := Start(ctx, s.LaunchSetting(2*instanceapi.LaunchTakes))
 	if err != nil {
 		return err
 	}

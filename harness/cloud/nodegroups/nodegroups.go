@@ -3,6 +3,7 @@
 package nodegroups
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -17,6 +18,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/externalgrpc"
+	"nodestorm/fakecloud/instanceapi"
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/sim/pki"
 )
@@ -41,15 +43,29 @@ type Cloud struct {
 	// callTimeout is that of Cluster Autoscaler's calls, as in "30s"; empty leaves the release's: 5s, which releases up to
 	// 1.28 know only.
 	callTimeout string
+	// kind and zone are those of instances of which no more is said.
+	kind, zone string
 }
 
 // Start makes a cloud without groups. It ends with the world.
 func Start(ctx context.Context, s machines.Setting) (*Cloud, error) {
-	cloud, err := machines.Start(s, config(), metadata)
+	return start(ctx, s, config(), "medium", "zone-a")
+}
+
+// StartAlike is a cloud with the types, prices and launches of a cloud of instances, so that Cluster Autoscaler can be
+// compared with Karpenter.
+func StartAlike(ctx context.Context, s machines.Setting) (*Cloud, error) {
+	cfg := config()
+	cfg.Catalogue, cfg.Durations = instanceapi.Catalogue(), instanceapi.Durations()
+	return start(ctx, s, cfg, "c-4x-amd64-linux", "test-zone-a")
+}
+
+func start(ctx context.Context, s machines.Setting, cfg fakecloud.Config, kind, zone string) (*Cloud, error) {
+	cloud, err := machines.Start(s, cfg, metadata)
 	if err != nil {
 		return nil, err
 	}
-	c := &Cloud{Cloud: cloud, dir: filepath.Join(s.World.Dir(), Provider)}
+	c := &Cloud{Cloud: cloud, dir: filepath.Join(s.World.Dir(), Provider), kind: kind, zone: zone}
 	if err := os.Mkdir(c.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -134,12 +150,7 @@ func flags(g fakecloud.Group) string {
 // Group is a node group whose instances join the cluster. It is of the type "medium" in zone-a if it does not
 // say otherwise.
 func Group(g fakecloud.Group) fakecloud.Group {
-	if g.Type == "" {
-		g.Type = "medium"
-	}
-	if g.Location == "" {
-		g.Location = "zone-a"
-	}
+	g.Type, g.Location = cmp.Or(g.Type, "medium"), cmp.Or(g.Location, "zone-a")
 	g.Image, g.UserData = fakecloud.PlainImage, UserData(flags(g))
 	return g
 }
@@ -149,6 +160,7 @@ func (c *Cloud) CreateGroup(g fakecloud.Group) error {
 	if err := externalgrpc.CheckOptions(g.Options); err != nil {
 		return err
 	}
+	g.Type, g.Location = cmp.Or(g.Type, c.kind), cmp.Or(g.Location, c.zone)
 	return c.Update(func(tx *fakecloud.Tx) error {
 		_, err := tx.CreateGroup(Group(g))
 		return err

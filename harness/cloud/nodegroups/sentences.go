@@ -3,12 +3,14 @@ package nodegroups
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/externalgrpc"
+	"nodestorm/fakecloud/instanceapi"
 	"nodestorm/fakecloud/table"
 	"nodestorm/harness/cloud"
 	"nodestorm/harness/cloud/live"
@@ -29,6 +31,8 @@ var sentences = scene.Sentences{
 	Worlds: "a cloud of node groups", Records: "the cloud's instances, node groups and calls (cloud), its faults (fault)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `a cloud of node groups`, Wants: isOfGroups, Needs: []scene.Need{scene.NoCloud}, Act: cloudOfGroups},
+		{Role: scene.Given, Words: `a cloud of node groups with the types and prices of a cloud of instances`, Wants: isOfGroups,
+			Needs: []scene.Need{scene.NoCloud}, Check: launchesAlike, Act: cloudAlike},
 		{Role: scene.Given, Words: `calls to the cloud time out after DURATION`, Needs: []scene.Need{needed}, Act: callsTimeOut},
 		{Role: scene.When, Words: `the target size of the group "NAME" is set to N by hand`, Needs: []scene.Need{needed}, Act: setTarget},
 		{Role: scene.When, Words: `the group "NAME" is removed from the cloud`, Needs: []scene.Need{needed}, Act: removeGroup},
@@ -43,6 +47,24 @@ func isOfGroups(words.Args) (scene.Wants, error) {
 
 func cloudOfGroups(ctx context.Context, s *scene.Scene, _ words.Args) error {
 	c, err := Start(ctx, s.Setting())
+	if err != nil {
+		return err
+	}
+	s.Cloud = c
+	return nil
+}
+
+// launchesAlike has "machines that register …" be about its instances.
+func launchesAlike(f *scene.Feature, _ words.Args) error {
+	f.Launches = true
+	return nil
+}
+
+func cloudAlike(ctx context.Context, s *scene.Scene, _ words.Args) error {
+	if len(s.Settings.Types) > 0 {
+		return errors.New("a cloud of instances has types of its own: those of Karpenter's provider kwok")
+	}
+	c, err := StartAlike(ctx, s.LaunchSetting(2*instanceapi.LaunchTakes))
 	if err != nil {
 		return err
 	}
@@ -67,7 +89,7 @@ func (c *Cloud) Boot(_ *scene.Scene, n scene.Node) error {
 	if n.Group != "" {
 		return fmt.Errorf("group %q: the cloud itself makes the instances of its groups", n.Group)
 	}
-	return c.CreateInstance(n.Name, cmp.Or(n.Type, "medium"), cmp.Or(n.Zone, "zone-a"), n.Flags)
+	return c.CreateInstance(n.Name, cmp.Or(n.Type, c.kind), cmp.Or(n.Zone, c.zone), n.Flags)
 }
 
 func (c *Cloud) Reach(context.Context, *scene.Scene) (scene.Reach, error) {

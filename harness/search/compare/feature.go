@@ -105,16 +105,24 @@ func rowsOf(table string) (rows [][]string) {
 	return rows
 }
 
-// ReadWorld reads the Givens of a feature's one scenario.
-func ReadWorld(text []byte) (w World, err error) {
+// ReadWorld reads the Givens of a feature's one scenario. Of several it is that with the program's tag, so that a file says
+// in its Background what holds for all programs, and below once for each what does not.
+func ReadWorld(text []byte, name string) (w World, err error) {
 	ids := &messages.Incrementing{}
 	document, err := scenarios.ParseFeature(text, ids.NewId)
 	if err != nil {
 		return w, err
 	}
 	pickles := gherkin.Pickles(*document, "", ids.NewId)
+	// mutant: a world is that of any program
+	if len(pickles) > 1 {
+		pickles = slices.DeleteFunc(pickles, func(p *messages.Pickle) bool {
+			return !slices.ContainsFunc(p.Tags, func(t *messages.PickleTag) bool { return t.Name == "@"+name })
+		})
+	}
 	if len(pickles) != 1 {
-		return w, fmt.Errorf("it has %d scenarios: want one, whose Givens are the world", len(pickles))
+		return w, fmt.Errorf("it has %d scenarios of %s: want one, whose Givens are the world, with the tag @%s where there are others",
+			len(pickles), name, name)
 	}
 	for _, s := range pickles[0].Steps {
 		if s.Type != messages.PickleStepType_CONTEXT {

@@ -3,9 +3,12 @@ package compare
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/program"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/search/schedule"
@@ -66,7 +69,7 @@ func TestReadWorld(t *testing.T) {
     When a pod "x" that requests 1 CPU is created
     Then the pod "x" is Running within 5m
 `
-	w, err := ReadWorld([]byte(given))
+	w, err := ReadWorld([]byte(given), "cluster-autoscaler")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,18 +87,41 @@ func TestReadWorld(t *testing.T) {
 		t.Errorf("more than the Givens, or an old flag, is in\n%s", text)
 	}
 	for text, want := range map[string]string{
-		"": "it has 0 scenarios",
+		"": "it has 0 scenarios of karpenter",
 		"Feature: a\n  Scenario: b\n    When a\n":                                       "has no Given",
-		"Feature: a\n  Scenario: b\n    Given a\n  Scenario: c\n    Given a\n":          "it has 2 scenarios: want one",
+		"Feature: a\n  Scenario: b\n    Given a\n  Scenario: c\n    Given a\n":          "it has 0 scenarios of karpenter: want one",
 		"Feature: a\n  Scenario: b\n    Given these objects from the file \"a.yaml\"\n": "reads a file: quote that below the step",
 	} {
-		if _, err := ReadWorld([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadWorld([]byte(text), "karpenter"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
 	none := World{steps: []step{{text: "a cluster"}}}
 	if _, err := none.Feature(parsed(t, "karpenter@v1.7.0 --a=b"), "small", nil); err == nil || !strings.Contains(err.Error(), "has no step") {
 		t.Errorf("flags for no program: %v", err)
+	}
+}
+
+// Of a file with a scenario for each program, each has what holds for all and what is its own.
+func TestReadWorldOfEach(t *testing.T) {
+	text, err := features.Files.ReadFile("workloads/beside.feature")
+	if err != nil {
+		t.Fatal(err)
+	}
+	worlds := map[string][]step{}
+	for name, own := range map[string]string{"karpenter": "Karpenter", "cluster-autoscaler": "these node groups:"} {
+		w, err := ReadWorld(text, name)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !slices.ContainsFunc(w.steps, func(s step) bool { return s.text == own }) {
+			t.Errorf("%s has no step %q: %q", name, own, w.steps)
+		}
+		worlds[name] = w.steps
+	}
+	one, other := worlds["karpenter"], worlds["cluster-autoscaler"]
+	if len(one) < 4 || !reflect.DeepEqual(one[:3], other[:3]) || reflect.DeepEqual(one[3], other[3]) {
+		t.Errorf("want three Givens for both, and then each its own: %q and %q", one, other)
 	}
 }
 

@@ -121,7 +121,7 @@ func (o Options) worldOf(v Variant) (w World, err error) {
 	if err != nil {
 		return w, strict.WithHint(err, "name a feature whose Givens are the world")
 	}
-	if w, err = ReadWorld(text); err != nil {
+	if w, err = ReadWorld(text, v.Target.Name); err != nil {
 		err = fmt.Errorf("%s: %w", filepath.Base(v.Given), err)
 	}
 	return w, err

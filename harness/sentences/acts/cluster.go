@@ -148,7 +148,7 @@ func checkRegister(f *scene.Feature, _ words.Args) error {
 		return errors.New("the target runs already, and its machines are not as this says: say it before")
 	}
 	f.Owed = append(f.Owed, func(f *scene.Feature) error {
-		if f.Runs[builds.KarpenterAWS] { // it has an AWS region, whose instances all are as this says
+		if f.Launches || f.Runs[builds.KarpenterAWS] { // of an AWS region all instances are as this says
 			return nil
 		}
 		for _, k := range programs.All {

@@ -178,6 +178,8 @@ type Feature struct {
 	Awaited bool
 	// Grouped says that it has node groups.
 	Grouped bool
+	// Launches says that its cloud launches machines that are as "machines that register …" says.
+	Launches bool
 	// Older says that another release runs first in place of the build under test, Upgraded that one took the target's place.
 	Older, Upgraded bool
 	// Owed are asked when all steps have been checked: each finds out whether the step that added it says something that
