@@ -49,7 +49,7 @@ type known struct {
 
 var all = sync.OnceValue(func() (all []known) {
 	for _, s := range slices.Concat(NodeClaims, Pods, Hetzner, Autoscaler, ClusterAPI, ClusterAPIAutoscaler, Calm, Servers, Kubespray,
-		Kubelets, Nodes, General, Measures) {
+		Kubelets, Nodes, General, Measures, Metrics) {
 		all = append(all, known{s, words.New(s.Words)})
 	}
 	return all

@@ -35,7 +35,7 @@ var groups = sync.OnceValue(func() (all []group) {
 	add(InCluster, deploy.Sentences{Sentences: acts.Programs})
 	add(InCluster, deploy.Sentences{Sentences: acts.Upgrades})
 	add(Assertions, deploy.Sentences{Sentences: scene.Sentences{Worlds: "any", Records: "nothing"}, Thens: then.General},
-		deploy.Sentences{Sentences: scene.Sentences{Worlds: "any", Records: "nothing"}, Thens: then.Measures})
+		deploy.Sentences{Sentences: scene.Sentences{Worlds: "any", Records: "nothing"}, Thens: slices.Concat(then.Measures, then.Metrics)})
 	return all
 })
 
