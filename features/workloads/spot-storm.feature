@@ -1,0 +1,32 @@
+# A world for spot-storm.yaml: four of ten machines are taken back soon after they run.
+
+@karpenter
+Feature: The cloud takes machines back
+
+  Scenario: A NodePool has spot capacity only
+    Given a cluster
+    And a Ready Node "system" for system pods only
+    And machines that register 20s after their launch and are Ready 10s later
+    And a cloud of instances
+    And every instance is interrupted 6m after it is running, with a notice of 2m, with probability 0.4
+    And Karpenter
+    And these objects:
+      """
+      apiVersion: karpenter.kwok.sh/v1alpha1
+      kind: KWOKNodeClass
+      metadata: {name: default}
+      ---
+      apiVersion: karpenter.sh/v1
+      kind: NodePool
+      metadata: {name: default}
+      spec:
+        template:
+          spec:
+            nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+            requirements:
+              - {key: node.kubernetes.io/instance-type, operator: In, values: [c-2x-amd64-linux, c-4x-amd64-linux, c-8x-amd64-linux]}
+              - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+              - {key: karpenter.sh/capacity-type, operator: In, values: [spot]}
+      """
+    When a pod "web" that requests 5 CPU is created
+    Then the pod "web" is Running within 2m
