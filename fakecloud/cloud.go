@@ -126,7 +126,7 @@ func New(cfg Config) (*Cloud, error) {
 		cfg.GroupLabel = "hcloud/node-group"
 	}
 	cfg.KeptLabel = cmp.Or(cfg.KeptLabel, cfg.GroupLabel)
-	if err := cfg.Catalogue.check(); err != nil {
+	if err := cfg.Catalogue.Check(); err != nil {
 		return nil, fmt.Errorf("fakecloud: %w", err)
 	}
 	durations := DefaultDurations()

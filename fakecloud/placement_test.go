@@ -99,6 +99,11 @@ func TestPlacement(t *testing.T) {
 	if len(all) != 4 || all[3].Instance != first.Name {
 		t.Errorf("activities %+v", all)
 	}
+	set(t, c, 3) // the oldest is alone in zone-b now
+	pass(time.Minute)
+	set(t, c, 2)
+	pass(time.Minute)
+	want(t, c, "zone-a", "zone-b")
 }
 
 // What cannot be had in one place is created in another; what can be had nowhere is tried again later, and is not there until then.

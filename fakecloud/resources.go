@@ -78,23 +78,6 @@ type Certificate struct {
 	DomainNames         []string
 }
 
-// Image is what an instance boots. System images have fixed IDs and cannot be changed; snapshots
-// and backups are the project's.
-type Image struct {
-	table.Meta
-	Type         string // "system", "snapshot", "backup" or "app"
-	Description  string
-	OSFlavor     string
-	OSVersion    string
-	Architecture string
-	DiskGB       float32
-	CreatedFrom  int64 // instance, zero for none
-	FromName     string
-	BoundTo      int64 // instance of a backup
-	// DeprecatedSince is zero for an image that is not deprecated.
-	DeprecatedSince time.Time
-}
-
 // LoadBalancer spreads traffic over targets.
 type LoadBalancer struct {
 	table.Meta

@@ -132,7 +132,7 @@ func (s *Server) services(cfg Config) []api.Service {
 	all := []api.Service{
 		{
 			Name: "ec2", Protocol: wire.EC2Query, Version: "2016-11-15", Namespace: "http://ec2.amazonaws.com/doc/2016-11-15/",
-			Region: cfg.Region, Operations: append(s.ec2.Operations(), s.topology()),
+			Region: cfg.Region, Operations: append(s.ec2.Operations(), placementGroups(), s.topology()),
 		},
 		{
 			Name: "autoscaling", Protocol: wire.AWSQuery, Version: autoscaling.Version, Namespace: autoscaling.Namespace, Region: cfg.Region,

@@ -10,6 +10,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/kinds"
 	"nodestorm/fakecloud/aws/offer"
 	"nodestorm/fakecloud/aws/wire"
 )
@@ -30,7 +31,7 @@ type Service struct {
 	templates []*template // by their age
 	machines  map[int64]*machine
 	types     map[string]*fakecloud.ServerType
-	offered   []typeInfo
+	offered   []kinds.Info
 	answers   api.Answers
 }
 
@@ -96,7 +97,6 @@ func (s *Service) Operations() []api.Operation {
 		api.With(api.Does("CreateTags", s.createTags), tagsSubject),
 		api.With(api.Does("DeleteTags", s.deleteTags), tagsSubject),
 		api.Does("DescribeCapacityReservations", s.describeReservations),
-		api.Does("DescribePlacementGroups", s.describePlacementGroups),
 	}
 }
 

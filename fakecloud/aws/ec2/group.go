@@ -14,14 +14,15 @@ import (
 // Template is a launch template of a group.
 type Template struct{ ID, Name string }
 
-// ForGroup is what a group has whose instances are launched from a template, in subnets, or in a subnet of each zone. Where the
-// template has requirements in place of a type, it is the first that fits.
+// ForGroup is what a group has whose instances are launched from a template, in subnets, or in a subnet of each zone: there has
+// to be one. Where the template has requirements in place of a type, it is the first that fits.
 func (s *Service) ForGroup(tx *fakecloud.Tx, id, name, version string, subnets, zones []string) (fakecloud.Group, Template, error) {
 	t, err := s.find(id, name, version)
 	if err != nil {
 		return fakecloud.Group{}, Template{}, err
 	}
-	g := fakecloud.Group{Type: t.data.InstanceType, InstanceLabels: t.instanceTags()}
+	tags, _ := tagsFor(t.data.Tags, "instance") // checked with the template
+	g := fakecloud.Group{Type: t.data.InstanceType, InstanceLabels: tags}
 	image, of := s.imageNamed(tx, t.data.ImageID)
 	if image == nil {
 		return g, Template{}, missing("AMIID", "image id", "["+t.data.ImageID+"]")
@@ -47,16 +48,8 @@ func (s *Service) ForGroup(tx *fakecloud.Tx, id, name, version string, subnets, 
 		}
 		g.Places = append(g.Places, fakecloud.Place{Location: r.zone, Network: r.network.ID, Subnet: r.in.Range})
 	}
-	if len(g.Places) > 0 {
-		g.Location = g.Places[0].Location
-	}
+	g.Location = g.Places[0].Location
 	return g, Template{t.id, t.name}, nil
-}
-
-// instanceTags are those that the template has for instances.
-func (t *template) instanceTags() map[string]string {
-	is, _ := tagsFor(t.data.Tags, "instance") // checked with the template
-	return is
 }
 
 // Adopt notes what EC2 has of an instance that the cloud launched for a group from a template.

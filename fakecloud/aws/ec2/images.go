@@ -7,6 +7,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/kinds"
 	"nodestorm/fakecloud/aws/ec2/listing"
 	"nodestorm/fakecloud/aws/offer"
 )
@@ -91,7 +92,7 @@ func (s *Service) images(tx *fakecloud.Tx) (all []*image) {
 	for _, i := range tx.Images.All() {
 		name := strings.ReplaceAll(i.Name, "%s", s.Version)
 		is := &image{
-			ImageID: offer.AMI(name), ImageState: "available", ImageOwnerID: s.Account, Architecture: architecture(i.Architecture == "arm"),
+			ImageID: offer.AMI(name), ImageState: "available", ImageOwnerID: s.Account, Architecture: kinds.Architecture(i.Architecture == "arm"),
 			ImageType: "machine", Name: name, Description: i.Description, CreationDate: stamp(i.Created),
 			RootDeviceType: "ebs", RootDeviceName: "/dev/xvda",
 			VirtualizationType: "hvm", Hypervisor: "xen", PlatformDetails: linux, ENASupport: true, Tags: listing.Tags(i.Labels), labels: i.Labels,

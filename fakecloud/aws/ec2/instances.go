@@ -9,6 +9,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/kinds"
 	"nodestorm/fakecloud/aws/ec2/listing"
 	"nodestorm/fakecloud/aws/wire"
 )
@@ -175,7 +176,7 @@ func (s *Service) describe(tx *fakecloud.Tx, i *fakecloud.Instance, names map[st
 		is.Placement.Tenancy = m.placement.Tenancy
 	}
 	if t := s.types[i.Type]; t != nil {
-		is.Architecture = architecture(t.Architecture == "arm")
+		is.Architecture = kinds.Architecture(t.Architecture == "arm")
 	}
 	if image := tx.Images.Get(i.Image); image != nil {
 		is.ImageID = s.imageID(image)

@@ -7,6 +7,7 @@ import (
 
 	"nodestorm/fakecloud"
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/kinds"
 	"nodestorm/fakecloud/aws/wire"
 	"nodestorm/fakecloud/cloudfault"
 )
@@ -57,9 +58,9 @@ func (s *Service) resolve(tx *fakecloud.Tx, o *order) (*resolved, error) {
 	if r.image = image; image == nil {
 		return nil, missing("AMIID", "image id", "["+o.image+"]")
 	}
-	if is.Architecture != architecture(r.is.Architecture == "arm") {
+	if is.Architecture != kinds.Architecture(r.is.Architecture == "arm") {
 		return nil, wire.Errorf("InvalidParameterValue", "The architecture '%s' of the specified instance type does not match the "+
-			"architecture '%s' of the specified AMI.", architecture(r.is.Architecture == "arm"), is.Architecture)
+			"architecture '%s' of the specified AMI.", kinds.Architecture(r.is.Architecture == "arm"), is.Architecture)
 	}
 	if err := s.resolveSubnet(tx, r); err != nil {
 		return nil, err

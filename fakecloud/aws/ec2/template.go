@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/kinds"
 	"nodestorm/fakecloud/aws/ec2/listing"
 	"nodestorm/fakecloud/aws/wire"
 )
@@ -23,7 +24,7 @@ type (
 		InstanceProfile     *profileSpec        `wire:"iamInstanceProfile"`
 		ImageID             string              `wire:"imageId"`
 		InstanceType        string              `wire:"instanceType"`
-		Requirements        *requirements       `wire:"instanceRequirements"`
+		Requirements        *kinds.Requirements `wire:"instanceRequirements"`
 		KeyName             string              `wire:"keyName"`
 		MarketOptions       *marketOptions      `wire:"instanceMarketOptions"`
 		MetadataOptions     *metadataOptions    `wire:"metadataOptions"`

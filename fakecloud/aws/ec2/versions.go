@@ -5,21 +5,19 @@ import (
 	"time"
 
 	"nodestorm/fakecloud/aws/api"
+	"nodestorm/fakecloud/aws/ec2/kinds"
 	"nodestorm/fakecloud/aws/ec2/listing"
 	"nodestorm/fakecloud/aws/wire"
 )
 
-// What DescribeLaunchTemplateVersions asks and answers. Of a template's data the answer has what Cluster Autoscaler reads, and what says
-// which nodes come of it.
+// What DescribeLaunchTemplateVersions asks and answers: of a template's data what says which nodes come of it.
 type (
 	versionsRequest struct {
 		DryRun             bool
 		LaunchTemplateID   string `wire:"launchTemplateId"`
 		LaunchTemplateName string
 		Versions           []string `wire:"launchTemplateVersion,max=200"`
-		MinVersion         string
-		MaxVersion         string
-		MaxResults         *int64 `wire:",min=1,max=200"`
+		MaxResults         *int64   `wire:",min=1,max=200"`
 		NextToken          string
 	}
 	versionsAnswer struct {
@@ -36,18 +34,17 @@ type (
 		Data               versionData `wire:"launchTemplateData"`
 	}
 	versionData struct {
-		ImageID          string        `wire:"imageId"`
-		InstanceType     string        `wire:"instanceType"`
-		Requirements     *requirements `wire:"instanceRequirements"`
-		InstanceProfile  *profileSpec  `wire:"iamInstanceProfile"`
-		KeyName          string        `wire:"keyName"`
-		SecurityGroupIDs []string      `wire:"securityGroupIdSet,omit"`
-		UserData         string        `wire:"userData"`
+		ImageID          string              `wire:"imageId"`
+		InstanceType     string              `wire:"instanceType"`
+		Requirements     *kinds.Requirements `wire:"instanceRequirements"`
+		InstanceProfile  *profileSpec        `wire:"iamInstanceProfile"`
+		KeyName          string              `wire:"keyName"`
+		SecurityGroupIDs []string            `wire:"securityGroupIdSet,omit"`
+		UserData         string              `wire:"userData"`
 	}
 )
 
-// describeVersions lists the only version of a template. Without a template AWS lists all that are the latest or the default, if one of
-// both is asked for.
+// describeVersions lists the only version of a template, or of all, if the latest or the default ones are asked for.
 func (s *Service) describeVersions(_ *api.Call, in *versionsRequest) (*versionsAnswer, error) {
 	if err := dryRun(in.DryRun); err != nil {
 		return nil, err
@@ -55,8 +52,6 @@ func (s *Service) describeVersions(_ *api.Call, in *versionsRequest) (*versionsA
 	named := in.LaunchTemplateID != "" || in.LaunchTemplateName != ""
 	all := slices.Clone(s.templates)
 	switch {
-	case len(in.Versions) > 0 && (in.MinVersion != "" || in.MaxVersion != ""):
-		return nil, wire.Errorf("InvalidParameterCombination", "Versions cannot be used with a minimum or maximum version")
 	case named:
 		of, err := s.find(in.LaunchTemplateID, in.LaunchTemplateName, "")
 		if err != nil {
@@ -75,9 +70,6 @@ func (s *Service) describeVersions(_ *api.Call, in *versionsRequest) (*versionsA
 				return nil, err
 			}
 		}
-	}
-	if in.MinVersion > "1" { // each has one
-		all = nil
 	}
 	some, next, err := listing.Page(all, in.MaxResults, in.NextToken, 200)
 	if err != nil {
@@ -99,20 +91,12 @@ func (s *Service) describeVersions(_ *api.Call, in *versionsRequest) (*versionsA
 // What GetInstanceTypesFromInstanceRequirements asks and answers. Of what types can be required to have, processors and memory are
 // known: the rest is refused as unknown.
 type (
-	requirements struct {
-		VCPUs     *span `wire:"vCpuCount,required"`
-		MemoryMiB *span `wire:"memoryMiB,required"`
-	}
-	span struct {
-		Min *int64 `wire:",required,min=0"`
-		Max *int64 `wire:",min=0"`
-	}
 	typesForRequest struct {
 		DryRun              bool
-		ArchitectureTypes   []string      `wire:"architectureType,required,max=3"`
-		VirtualizationTypes []string      `wire:"virtualizationType,required,max=2"`
-		Requirements        *requirements `wire:"instanceRequirements,required"`
-		MaxResults          *int64        `wire:",min=1,max=1000"`
+		ArchitectureTypes   []string            `wire:"architectureType,required,max=3"`
+		VirtualizationTypes []string            `wire:"virtualizationType,required,max=2"`
+		Requirements        *kinds.Requirements `wire:"instanceRequirements,required"`
+		MaxResults          *int64              `wire:",min=1,max=1000"`
 		NextToken           string
 	}
 	typesForAnswer struct {
@@ -124,16 +108,12 @@ type (
 	}
 )
 
-// has reports whether a number is within the span.
-func (s *span) has(n int64) bool { return n >= *s.Min && (s.Max == nil || n <= *s.Max) }
-
 // fitting are the types that have what is required, of architectures, in the order of the catalogue. AWS documents none.
-func (s *Service) fitting(r *requirements, architectures ...string) (names []string) {
+func (s *Service) fitting(r *kinds.Requirements, architectures ...string) (names []string) {
 	types := s.Cloud.Catalogue().ServerTypes
 	for k := range types {
-		info := infoOf(&types[k])
-		if r.VCPUs.has(info.VCPUInfo.DefaultVCPUs) && r.MemoryMiB.has(info.MemoryInfo.SizeInMiB) &&
-			slices.Contains(architectures, info.ProcessorInfo.SupportedArchitectures[0]) {
+		info := kinds.Of(&types[k])
+		if r.Fits(&info) && slices.Contains(architectures, info.ProcessorInfo.SupportedArchitectures[0]) {
 			names = append(names, info.InstanceType)
 		}
 	}

@@ -1,4 +1,4 @@
-package ec2
+package aws
 
 import (
 	"nodestorm/fakecloud/aws/api"
@@ -37,9 +37,14 @@ var ofPlacementGroups = listing.Kind[placementGroup]{
 	},
 }
 
-func (s *Service) describePlacementGroups(c *api.Call, in *placementGroupsRequest) (*placementGroupsAnswer, error) {
-	if err := dryRun(in.DryRun); err != nil {
-		return nil, err
+// placementGroups is the operation by which Karpenter asks for them.
+func placementGroups() api.Operation {
+	return api.Does("DescribePlacementGroups", describePlacementGroups)
+}
+
+func describePlacementGroups(c *api.Call, in *placementGroupsRequest) (*placementGroupsAnswer, error) {
+	if in.DryRun {
+		return nil, wire.Errorf(wire.DryRun, "Request would have succeeded, but DryRun flag is set.")
 	}
 	for _, id := range in.GroupIDs {
 		return nil, wire.Errorf("InvalidPlacementGroupId.Unknown", "The placement group ID '%.80s' is unknown", id)

@@ -1,4 +1,4 @@
-package fakecloud
+package catalogue
 
 import (
 	"time"
