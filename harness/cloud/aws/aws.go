@@ -2,7 +2,7 @@
 // services under their own names, to which the world's way out leads, and the machines that its instances boot into. Programs
 // are set up as they are in production: nothing says that AWS is not the one that they know.
 //
-// It knows Karpenter's node classes, and no program.
+// It knows Karpenter's node classes, the tags that Cluster Autoscaler goes by, and no program.
 package aws
 
 import (
@@ -19,7 +19,6 @@ import (
 	"nodestorm/fakecloud/aws/ec2"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/cloud/machines"
-	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/world"
 )
 
@@ -39,7 +38,6 @@ const (
 // Region is the account in its region.
 type Region struct {
 	*fakecloud.Cloud
-	scene.NoGroups
 	world      *world.World
 	server     *aws.Server
 	id, secret string // of the key that programs have

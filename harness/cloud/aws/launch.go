@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"nodestorm/fakecloud"
@@ -50,8 +51,7 @@ func (r *Region) image(architecture string) (id string) {
 }
 
 // nodeConfig is user data of an instance that nodeadm makes a node, which registers with labels, as in "a=b,c=d", and taints.
-func (r *Region) nodeConfig(labels string, taints []string) (string, error) {
-	admin := r.world.Cluster.Admin()
+func nodeConfig(admin *rest.Config, labels string, taints []string) (string, error) {
 	spec := map[string]any{"cluster": map[string]any{
 		"name": cluster, "apiServerEndpoint": admin.Host, "cidr": services,
 		"certificateAuthority": base64.StdEncoding.EncodeToString(admin.CAData),

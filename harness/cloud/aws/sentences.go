@@ -70,7 +70,7 @@ func shiftCancelled(_ context.Context, s *scene.Scene, a words.Args) error {
 
 func launched(ctx context.Context, s *scene.Scene, a words.Args) error {
 	r := scene.CloudOf[*Region](s)
-	config, err := r.nodeConfig("", nil)
+	config, err := nodeConfig(r.world.Cluster.Admin(), "", nil)
 	if err != nil {
 		return err
 	}

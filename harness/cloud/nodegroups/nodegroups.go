@@ -182,12 +182,12 @@ func (c *Cloud) CreateInstance(name, instanceType, zone, marks string) error {
 }
 
 // SetTarget sets the target size of a group, as a user would by hand.
-func (c *Cloud) SetTarget(group string, target int) error {
+func (c *Cloud) SetTarget(_ context.Context, group string, target int) error {
 	return c.withGroup(group, func(tx *fakecloud.Tx, g *fakecloud.Group) { tx.SetTarget(g.ID, target) })
 }
 
 // RemoveGroup takes a group away, and leaves its instances.
-func (c *Cloud) RemoveGroup(group string) error {
+func (c *Cloud) RemoveGroup(_ context.Context, group string) error {
 	return c.withGroup(group, func(tx *fakecloud.Tx, g *fakecloud.Group) { tx.RemoveGroup(g.ID) })
 }
 

@@ -34,12 +34,14 @@ var sentences = scene.Sentences{
 		{Role: scene.Given, Words: `a cloud of node groups with the types and prices of a cloud of instances`, Wants: isOfGroups,
 			Needs: []scene.Need{scene.NoCloud}, Check: launchesAlike, Act: cloudAlike},
 		{Role: scene.Given, Words: `calls to the cloud time out after DURATION`, Needs: []scene.Need{needed}, Act: callsTimeOut},
-		{Role: scene.When, Words: `the target size of the group "NAME" is set to N by hand`, Needs: []scene.Need{needed}, Act: setTarget},
-		{Role: scene.When, Words: `the group "NAME" is removed from the cloud`, Needs: []scene.Need{needed}, Act: removeGroup},
+		{Role: scene.When, Words: `the target size of the group "NAME" is set to N by hand`, Needs: []scene.Need{grouper}, Act: setTarget},
+		{Role: scene.When, Words: `the group "NAME" is removed from the cloud`, Needs: []scene.Need{grouper}, Act: removeGroup},
 	},
 }
 
 var needed = scene.CloudIs[*Cloud](`there is no cloud of node groups yet: say "a cloud of node groups" before`)
+
+var grouper = scene.CloudIs[scene.Grouper](`there is no cloud of node groups yet: say "a cloud of node groups" or "an AWS region" before`)
 
 func isOfGroups(words.Args) (scene.Wants, error) {
 	return scene.Wants{System: Provider}, nil
@@ -108,10 +110,10 @@ func callsTimeOut(_ context.Context, s *scene.Scene, a words.Args) error {
 	return nil
 }
 
-func setTarget(_ context.Context, s *scene.Scene, a words.Args) error {
-	return scene.CloudOf[*Cloud](s).SetTarget(a.Text(0), a.Int(1))
+func setTarget(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[scene.Grouper](s).SetTarget(ctx, a.Text(0), a.Int(1))
 }
 
-func removeGroup(_ context.Context, s *scene.Scene, a words.Args) error {
-	return scene.CloudOf[*Cloud](s).RemoveGroup(a.Text(0))
+func removeGroup(ctx context.Context, s *scene.Scene, a words.Args) error {
+	return scene.CloudOf[scene.Grouper](s).RemoveGroup(ctx, a.Text(0))
 }

@@ -103,7 +103,7 @@ func Deploy(ctx context.Context, s *scene.Scene, _ words.Args) error {
 	of := scene.State[requirements](s)
 	cfg := Config{
 		World: s.World, Target: first, Manifest: s.Rig.Manifest, Withheld: of.withheld,
-		Intent: Intent{Provider: reach.Provider, Expander: of.expander},
+		Intent: Intent{Provider: reach.Provider, Expander: of.expander, Discovery: reach.Discovery},
 		Env:    append(reach.Env, s.Settings.Env...), Flags: s.Settings.Flags, Unlisted: s.Settings.Unlisted,
 		Management: reach.Management, CloudConfig: reach.CloudConfig, Broken: s.Broken(), Rules: s.Rules,
 	}

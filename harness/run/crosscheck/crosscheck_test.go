@@ -123,6 +123,32 @@ func clusterAPI() *evidence {
 	return s
 }
 
+// scalingGroups is a run with Auto Scaling groups of AWS: what is owed and not created goes by a write of the size, and Nodes are not called
+// as instances are.
+func scalingGroups() *evidence {
+	s := &evidence{}
+	set := func(second int, group string, to float64) {
+		s.happens(second, history.Event{Source: history.Cloud, Verb: "SetDesiredCapacity", Code: 200, Actor: "cluster-autoscaler", Detail: detail{"group": group, "to": to}})
+	}
+	s.logs(10, "executor.go", "Scale-up: setting group a size to 3")
+	set(10, "a", 3)
+	s.happens(10, history.Event{Source: history.Node, Verb: "boot", Object: history.Object{Resource: "instances", Name: "i-1"}, Detail: detail{"node": "ip-10-0-0-7"}})
+	s.logs(20, "executor.go", "Scale-up: setting group b size to 1")
+	set(20, "b", 1)
+	s.happens(21, history.Event{Source: history.Cloud, Verb: "failed", Actor: "fakecloud", Object: history.Object{Resource: "nodegroups", Name: "b"}, Detail: detail{"error": "resource_unavailable"}})
+	s.logs(60, "clusterstate.go", "Disabling scale-up for node group b until 2027-01-01 00:04:20 +0000 UTC m=+12.1; errorClass=OutOfResource; errorCode=placeholder-cannot-be-fulfilled")
+	s.logs(60, "static_autoscaler.go", "Deleting 1 from b node group because of create errors")
+	set(60, "b", 0)
+	s.logs(80, "static_autoscaler.go", "Marking unregistered node aws:///us-west-2a/i-placeholder-a-1 for removal")
+	set(80, "a", 2)
+	s.sends(80, "DeleteUnregistered", "Removed unregistered node aws:///us-west-2a/i-placeholder-a-1")
+	s.logs(110, "actuator.go", `Scale-down: removing empty node "ip-10-0-0-7"`)
+	s.happens(115, calls("TerminateInstanceInAutoScalingGroup", "instances", "i-1", "a", 200))
+	s.sends(116, "ScaleDownEmpty", "Scale-down: empty node ip-10-0-0-7 removed")
+	s.happens(200, history.Event{Source: history.Harness, Verb: history.Ended})
+	return s
+}
+
 func (s *evidence) check(t *testing.T) (crosscheck.Counts, []crosscheck.Disagreement) {
 	t.Helper()
 	var log crosscheck.Log
@@ -140,8 +166,9 @@ func TestAgreement(t *testing.T) {
 		"node groups": {nodeGroups(), "3 scale-ups (3 in the history, 0 given up before any call), 3 back-offs (3 causes in the history), 5 of 5 deletions, 7 events (7 in the history)"},
 		"hetzner":     {hetzner(), "1 scale-ups (1 in the history, 0 given up before any call), 0 back-offs (0 causes in the history), 2 of 2 deletions, 1 events (1 in the history)"},
 		// Numbers of a history that is not stored yet are whole.
-		"hetzner, live": {hetzner().numbered(int64(1001)), "1 scale-ups (1 in the history, 0 given up before any call), 0 back-offs (0 causes in the history), 2 of 2 deletions, 1 events (1 in the history)"},
-		"cluster API":   {clusterAPI(), "2 scale-ups (2 in the history, 0 given up before any call), 0 back-offs (0 causes in the history), 1 of 1 deletions, 1 events (1 in the history)"},
+		"hetzner, live":  {hetzner().numbered(int64(1001)), "1 scale-ups (1 in the history, 0 given up before any call), 0 back-offs (0 causes in the history), 2 of 2 deletions, 1 events (1 in the history)"},
+		"scaling groups": {scalingGroups(), "2 scale-ups (2 in the history, 0 given up before any call), 1 back-offs (1 causes in the history), 3 of 3 deletions, 2 events (2 in the history)"},
+		"cluster API":    {clusterAPI(), "2 scale-ups (2 in the history, 0 given up before any call), 0 back-offs (0 causes in the history), 1 of 1 deletions, 1 events (1 in the history)"},
 	} {
 		if counts, found := test.run.check(t); len(found) > 0 || counts.String() != test.want {
 			t.Errorf("%s: %v, %+v", name, counts, found)
@@ -193,6 +220,9 @@ func TestDisagreements(t *testing.T) {
 	}
 	granted := func(r history.Entry) bool { return r.Code == 200 && r.Detail["replicas"] == 2.0 }
 	lowered := func(r history.Entry) bool { return r.Code == 200 && r.Detail["replicas"] == 1.0 }
+	sized := func(to float64) func(history.Entry) bool {
+		return func(r history.Entry) bool { return r.Verb == "SetDesiredCapacity" && r.Detail["to"] == to }
+	}
 	slow := history.Event{Source: history.Fault, Verb: history.Matched, Detail: detail{"group": "d"}}
 	for name, test := range map[string]struct {
 		run  *evidence
@@ -217,6 +247,9 @@ func TestDisagreements(t *testing.T) {
 		"a server is not in the history":             {hetzner().without(is("POST /servers", "pool-a")).without(is("POST /servers", "pool-b")), true, "the scale-up of the group pool to 2 at 10s, and the history no call; the history has the deletion of pool-b"},
 		"a server's deletion is not in the history":  {hetzner().without(is("DELETE /servers/{id}", "pool-a")), true, "hcloud://1001 is removed, and the history has no deletion of it"},
 		"a server's deletion is not in the log":      {hetzner().with(90, calls("DELETE /servers/{id}", "servers", "control", "", 200)), true, "the history has the deletion of control"},
+		"the size of a group is not":                 {scalingGroups().without(sized(3)), true, "the scale-up of the group a to 3 at 10s, and the history no call"},
+		"that of what is owed is not":                {scalingGroups().without(sized(0)).without(sized(2)), true, "1 instances of the group b that were not created at 1m0s, and the history none; i-placeholder-a-1 is removed, and the history has no deletion of it"},
+		"an instance's end is not in the history":    {scalingGroups().without(is("TerminateInstanceInAutoScalingGroup", "i-1")), true, "ip-10-0-0-7 is removed, and the history has no deletion of it"},
 		"a write is not in the history":              {clusterAPI().without(granted), true, "the scale-up of the group MachineDeployment/default/w to 2 at 20s, and the history no call"},
 		"a write is not in the log":                  {clusterAPI().with(30, scale(5)), true, "the history has 2 writes of sizes that are no scale-up, and the log causes for 1"},
 		"a lower size is not in the history":         {clusterAPI().without(lowered), true, "an event says at 1m10.001s that w-1 is removed, and the history has no deletion of it"},

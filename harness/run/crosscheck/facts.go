@@ -1,6 +1,7 @@
 package crosscheck
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ type facts struct {
 	failed  []call            // instances that could not be created
 	faults  []call            // what faults have acted on
 	ids     map[string]string // of instances, to their names
+	nodes   map[string]string // of instances, to the names of their Nodes where those are others
 	cloud   bool              // whether the autoscaler calls a cloud of ours
 	end     time.Duration
 	ends    []time.Duration // of the autoscaler, by its own or others' doing, and of the history
@@ -38,7 +40,7 @@ type call struct {
 var scalable = map[string]string{"machinedeployments": "MachineDeployment", "machinesets": "MachineSet", "machinepools": "MachinePool"}
 
 func factsOf(events iter.Seq[history.Entry]) facts {
-	f := facts{ids: map[string]string{}}
+	f := facts{ids: map[string]string{}, nodes: map[string]string{}}
 	for r := range events {
 		f.end = max(f.end, r.Virtual)
 		f.cloud = f.cloud || r.Source == history.Cloud && r.Actor == Program
@@ -48,7 +50,12 @@ func factsOf(events iter.Seq[history.Entry]) facts {
 			if id, ok := r.Detail.Int("id"); ok {
 				f.ids[strconv.Itoa(id)] = r.Object.Name
 			}
+		case r.Source == history.Node && r.Verb == "boot":
+			f.nodes[r.Object.Name] = r.Detail.Text("node")
 		case r.Source == history.Cloud && r.Verb == "failed" && r.Object.Resource == "instances":
+			f.failed = append(f.failed, c)
+		case r.Source == history.Cloud && r.Verb == "failed" && r.Object.Resource == "nodegroups":
+			c.group = r.Object.Name
 			f.failed = append(f.failed, c)
 		case r.Source == history.Harness && (r.Object.Name == Program || r.Actor == Program) &&
 			slices.Contains([]string{history.Killed, history.Stopped, history.Died}, r.Verb):
@@ -62,6 +69,15 @@ func factsOf(events iter.Seq[history.Entry]) facts {
 		case r.Source == history.Cloud && r.Verb == "POST /servers":
 			c.node = r.Object.Name
 			f.raised = append(f.raised, c)
+		case r.Source == history.Cloud && r.Verb == "SetDesiredCapacity":
+			c.n = -1
+			if to, ok := r.Detail.Int("to"); ok {
+				c.n = to
+			}
+			f.scaled = append(f.scaled, c)
+		case r.Source == history.Cloud && r.Verb == "TerminateInstanceInAutoScalingGroup":
+			c.node = cmp.Or(f.nodes[r.Object.Name], r.Object.Name)
+			f.removed = append(f.removed, c)
 		case r.Source == history.Cloud && (r.Verb == "NodeGroupDeleteNodes" || r.Verb == "DELETE /servers/{id}"):
 			if r.Object.Resource == "nodegroups" {
 				c.group = r.Object.Name
@@ -104,11 +120,18 @@ func (f *facts) instance(called string) string {
 	if !ok {
 		return called
 	}
-	if known := f.ids[name]; known != "" && scheme == "hcloud" {
+	switch known := f.ids[name]; {
+	case known != "" && scheme == "hcloud":
 		return known
+	case scheme == "aws": // aws:///ZONE/INSTANCE
+		name = name[strings.LastIndexByte(name, '/')+1:]
+		return cmp.Or(f.nodes[name], name)
 	}
 	return name
 }
+
+// placeholder is how Cluster Autoscaler calls instances that an Auto Scaling group of AWS owes: it deletes them by a write of its size.
+const placeholder = "i-placeholder-"
 
 // faulty reports whether a fault has acted between two times, on the group or on nothing that is known to be of
 // another.

@@ -46,6 +46,14 @@ type Booter interface {
 	Boot(*Scene, Node) error
 }
 
+// Grouper is a cloud that itself keeps its node groups at their target sizes.
+type Grouper interface {
+	// SetTarget sets the target size of a group as users do by hand.
+	SetTarget(ctx context.Context, group string, target int) error
+	// RemoveGroup takes a group away.
+	RemoveGroup(ctx context.Context, group string) error
+}
+
 // Group is a node group as a feature declares it.
 type Group struct {
 	Name       string
@@ -73,6 +81,8 @@ type Reach struct {
 	Provider string
 	// Env are the variables that say where it is.
 	Env []manifest.Variable
+	// Discovery are values of --node-group-auto-discovery; none: the groups are listed, or the cloud lists them.
+	Discovery []string
 	// CloudConfig is the file of --cloud-config, empty if there is none.
 	CloudConfig string
 	// Management is the cluster that has the objects of the cloud, nil where they are no objects.

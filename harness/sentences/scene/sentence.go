@@ -102,8 +102,8 @@ var (
 	Kubelet = Need{func(s *Scene) bool { return s.Kubelets != nil },
 		`no kubelet can join: say "a cluster that kubelets can join" in place of "a cluster"`}
 	NoCloud  = Need{func(s *Scene) bool { return s.Cloud == nil }, "the scenario has a cloud already"}
-	AnyCloud = CloudIs[Cloud](`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups" or ` +
-		`"Cluster API v1.9.5" before`)
+	AnyCloud = CloudIs[Cloud](`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups", ` +
+		`"an AWS region" or "Cluster API v1.9.5" before`)
 	// CloudToBreak is one whose calls can fail.
 	CloudToBreak = CloudIs[Cloud](`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups", ` +
 		`"a cloud of instances" or "an AWS region" before`)
