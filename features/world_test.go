@@ -16,13 +16,14 @@ import (
 
 // Features of world/ are about our own world, and need no target; those of instances/ of what
 // only a cloud of instances can do to Karpenter, and of no failure of its own; those of
-// eks/ of what instances of EKS become; those of scale/ are benchmarks.
-func suiteOf(folder string) godog.TestSuite {
-	return godog.TestSuite{Options: &godog.Options{FS: os.DirFS("."), Paths: []string{folder}, Tags: *tags}}
+// eks/ of what instances of EKS become; those of workloads/ are worlds to compare in; those of scale/ are
+// benchmarks.
+func suiteOf(paths ...string) godog.TestSuite {
+	return godog.TestSuite{Options: &godog.Options{FS: os.DirFS("."), Paths: paths, Tags: *tags}}
 }
 
 func TestWorldSteps(t *testing.T) {
-	for _, folder := range []string{"world", "instances", "eks", "scale"} {
+	for _, folder := range []string{"world", "instances", "eks", "workloads", "scale"} {
 		suite := suiteOf(folder)
 		features, err := suite.RetrieveFeatures()
 		if err != nil {
@@ -38,21 +39,32 @@ func TestWorldSteps(t *testing.T) {
 	}
 }
 
-func TestWorld(t *testing.T) { play(t, "world", builds.Target{}) }
+func TestWorld(t *testing.T) { play(t, "world", builds.Target{}, suiteOf("world")) }
 
-func TestInstances(t *testing.T) {
-	play(t, "instances", buildstest.Get(t, builds.Ref{Name: "karpenter", Version: "v1.7.0", Provider: builds.Instances}))
-}
+func TestInstances(t *testing.T) { play(t, "instances", onInstances(t), suiteOf("instances")) }
 
 func TestEKS(t *testing.T) {
-	play(t, "eks", buildstest.Get(t, builds.Ref{Name: builds.KarpenterAWS, Version: "v1.14.0"}))
+	play(t, "eks", buildstest.Get(t, builds.Ref{Name: builds.KarpenterAWS, Version: "v1.14.0"}), suiteOf("eks"))
 }
 
-// play plays all scenarios of a folder, on a build if they need one.
-func play(t *testing.T, folder string, on builds.Target) {
+// Both programs have the same machines, and count what the measures count.
+func TestWorkloads(t *testing.T) {
+	suite := suiteOf("workloads/beside.feature", "workloads/own-metrics.feature")
+	if suite.Options.Tags == "" {
+		suite.Options.Tags = "@karpenter"
+	}
+	play(t, "workloads", onInstances(t), suite)
+}
+
+func onInstances(t *testing.T) builds.Target {
+	t.Helper()
+	return buildstest.Get(t, builds.Ref{Name: "karpenter", Version: "v1.7.0", Provider: builds.Instances})
+}
+
+// play plays the scenarios of a suite, whose files are in the folder, on a build if they need one.
+func play(t *testing.T, folder string, on builds.Target, suite godog.TestSuite) {
 	t.Helper()
 	kubernetes := buildstest.Get(t, builds.Kubernetes)
-	suite := suiteOf(folder)
 	rig := sentences.Rig{
 		Target:  on,
 		Beside:  os.DirFS(folder),

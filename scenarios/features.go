@@ -46,7 +46,7 @@ func (c *Catalogue) checkFeatures(fsys fs.FS) (strays Problems, err error) {
 	found := map[string]int{}  // ID → scenarios with its tag
 	wrong := map[string]bool{} // features with problems of their own
 	for _, name := range names {
-		if slices.Contains([]string{"world", "instances", "eks", "scale"}, path.Dir(name)) {
+		if slices.Contains([]string{"world", "instances", "eks", "workloads", "scale"}, path.Dir(name)) {
 			if err := readable(fsys, name); err != nil {
 				strays = append(strays, Problem{File: "features/" + name, Line: LineIn(err.Error()), Text: err.Error()})
 			}

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -134,7 +135,8 @@ func (c *Catalogue) Add(own Own) error {
 		}
 	}
 	for _, file := range own.Features {
-		if _, taken := c.features[file.Path]; taken && file.Shown != "" {
+		// The same file is that of a checkout which the catalogue was built of.
+		if other, taken := c.features[file.Path]; taken && file.Shown != "" && !bytes.Equal(other, file.Text) {
 			problems = append(problems, Problem{File: file.Shown, Text: "another catalogue has a folder of this name; rename one of the folders"})
 		}
 		c.addFeature(file.Path, file.Text)

@@ -612,3 +612,12 @@ func TestBinaryAlone(t *testing.T) {
 	nodestorm(0, "1 pod, 1 node, 1 NodePool", "draft", "--audit-log", "audit.log", "--out-file", "draft.feature")
 	nodestorm(0, "healthy", "run", "draft.feature", "--target", "karpenter@v1.6.4", "--out", "drafted")
 }
+
+// A feature of the checkout that the program was built of is no other one.
+func TestOwnIsBuiltIn(t *testing.T) {
+	newBench(t)
+	code, stdout, stderr := nodestorm(t, "lint", "../../features/workloads/own-metrics.feature")
+	if code != cli.AsExpected || stderr != "" || !strings.HasPrefix(stdout, "nothing is wrong with 2 scenarios") {
+		t.Errorf("status %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+}
