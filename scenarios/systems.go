@@ -25,7 +25,7 @@ var Systems = []string{"hetzner", "clusterapi", karpenter, "externalgrpc", boots
 var aboutIn = map[string][]string{
 	"hetzner": {clusterAutoscaler}, "externalgrpc": {clusterAutoscaler},
 	"clusterapi": {clusterAutoscaler, "cluster-api"}, karpenter: {karpenter},
-	"aws": {karpenterAWS, awsCCM},
+	"aws": {karpenterAWS, awsCCM, clusterAutoscaler},
 }
 
 // kwok is the cloud that comes with Karpenter, and makes Nodes. The instances of its others are launched one by one.
