@@ -249,6 +249,7 @@ func TestDisagreements(t *testing.T) {
 		"a server's deletion is not in the log":      {hetzner().with(90, calls("DELETE /servers/{id}", "servers", "control", "", 200)), true, "the history has the deletion of control"},
 		"the size of a group is not":                 {scalingGroups().without(sized(3)), true, "the scale-up of the group a to 3 at 10s, and the history no call"},
 		"that of what is owed is not":                {scalingGroups().without(sized(0)).without(sized(2)), true, "1 instances of the group b that were not created at 1m0s, and the history none; i-placeholder-a-1 is removed, and the history has no deletion of it"},
+		"what is owed stays, for the least size":     {scalingGroups().withLine(150, "Deleting 1 from a node group because of create errors").withLine(150, "Error while trying to delete nodes from a: min size reached, nodes will not be deleted"), false, ""},
 		"an instance's end is not in the history":    {scalingGroups().without(is("TerminateInstanceInAutoScalingGroup", "i-1")), true, "ip-10-0-0-7 is removed, and the history has no deletion of it"},
 		"a write is not in the history":              {clusterAPI().without(granted), true, "the scale-up of the group MachineDeployment/default/w to 2 at 20s, and the history no call"},
 		"a write is not in the log":                  {clusterAPI().with(30, scale(5)), true, "the history has 2 writes of sizes that are no scale-up, and the log causes for 1"},

@@ -39,6 +39,7 @@ var (
 	removingNode = regexp.MustCompile(`^Scale-down: removing (?:empty )?node "?([^", ]+)`)
 	unregistered = regexp.MustCompile(`^(?:Marking|Removing) unregistered node (\S+)`)
 	notCreated   = regexp.MustCompile(`^Deleting (\d+) from (\S+) node group because of create errors`)
+	leastSize    = regexp.MustCompile(`^Error while trying to delete nodes from (\S+): min size reached`)
 	lowering     = regexp.MustCompile(`^(?:Decreasing size of|Reverting timed-out scale-up for node group) ([^, ]+)`)
 	sending      = regexp.MustCompile(`^Event\(.*\): type: '\w*' reason: '(\w+)' (.*)$`)
 )
@@ -94,12 +95,21 @@ func (l *Log) line(text string, epoch time.Time) {
 		{removingNode, func(m []string) { l.removing = append(l.removing, logLine{at: at, node: m[1]}) }},
 		{unregistered, func(m []string) { l.removing = append(l.removing, logLine{at: at, node: m[1]}) }},
 		{notCreated, func(m []string) { l.cleared = append(l.cleared, logLine{at: at, group: m[2], n: number(m[1])}) }},
+		{leastSize, func(m []string) { l.unclear(m[1]) }},
 		{lowering, func(m []string) { l.lowered = append(l.lowered, logLine{at: at, group: m[1]}) }},
 	} {
 		if m := words.pattern.FindStringSubmatch(message); m != nil {
 			words.is(m)
 			return
 		}
+	}
+}
+
+// unclear takes back that instances of a group are about to be deleted: they stay for the sake of its least size.
+func (l *Log) unclear(group string) {
+	// mutant: what is not deleted for the sake of the least size is
+	if last := len(l.cleared) - 1; last >= 0 && l.cleared[last].group == group {
+		l.cleared = l.cleared[:last]
 	}
 }
 
