@@ -17,11 +17,12 @@ import (
 
 var alone = &live.Standalone{
 	Command: Name,
-	Short:   "Serve AWS as Karpenter calls it, on loopback",
+	Short:   "Serve AWS as node autoscalers call it, on loopback",
 	Long: `Serve an account of AWS on loopback, in real time, until Ctrl-C: EC2, IAM, SSM,
 SQS, EKS, STS, ARC zonal shift and the price list, as far as Karpenter for AWS
-calls them, all at one endpoint. It prints the variables that SDKs and the aws
-command go by, with a key of this run.
+calls them, and Auto Scaling as far as Cluster Autoscaler does. All have one
+endpoint. Printed are the variables that SDKs and the aws command go by, with a
+key of this run.
 
 --state is a file in YAML with what the account has: nodestorm help accounts.
 Without one there is a cluster called nodestorm, with a subnet in each of three
