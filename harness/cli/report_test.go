@@ -155,7 +155,7 @@ func TestReportUsage(t *testing.T) {
 		"matrix|" + dir + "|--status|foo":             `--status "foo": want one of healthy, reproduced, failed, inconclusive, expected, regression, fixed earlier than recorded, not as expected`,
 		"matrix|" + dir + "|--target|nosuch":          `--target "nosuch": no run's target has this text; there are karpenter@v1.6.4`,
 		"matrix|" + dir + "|--system|foo":             `--system "foo": want one of hetzner, clusterapi, karpenter`,
-		"matrix|" + dir + "|--provider|foo":           `--provider "foo": want one of clusterapi, `,
+		"matrix|" + dir + "|--provider|foo":           `--provider "foo": want one of aws, clusterapi, `,
 		"matrix|--track-record|--target|a":            "--track-record notes all runs: leave out what filters them",
 		"recheck|" + dir + "/" + run.File:             "no bundle of runs",
 		"report|" + dir + "|" + dir + "|--out-file|x": "--out-file names one file, and there are 2 runs",
