@@ -9,9 +9,9 @@ Feature: Capacity that a group at its least size never gets does not hide a pod 
     And the instance type "m5.large" is out of stock
     And a Ready Node "system" for system pods only
     And these node groups:
-      | name  | type      | min | max |
-      | short | m5.large  | 1   | 5   |
-      | other | m5.xlarge | 0   | 5   |
+      | name  | type       | min | max |
+      | short | m5.large   | 1   | 5   |
+      | other | c6i.xlarge | 0   | 5   |
 
   @aws-9043-minimum
   Scenario: The group owes its least instance, and the other one has room

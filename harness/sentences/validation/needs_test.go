@@ -21,7 +21,7 @@ func TestNeeds(t *testing.T) {
 		{[]string{"Karpenter", `the first call "create servers" to the cloud is not answered`},
 			`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups", "a cloud of instances" or "an AWS region" before`},
 		{[]string{"Cluster Autoscaler", "a Hetzner Cloud project"},
-			`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups" or "Cluster API v1.9.5" before`},
+			`there is no cloud yet: say "a Hetzner Cloud project", "a cloud of node groups", "an AWS region" or "Cluster API v1.9.5" before`},
 		{[]string{"Cluster API v1.12.0", "Cluster Autoscaler"}, ""},
 		{[]string{"a Hetzner Cloud project", "a cloud of node groups"}, "the scenario has a cloud already"},
 		{[]string{"a cloud of node groups", "Cluster Autoscaler", `Karpenter with a NodePool "default"`},
