@@ -657,6 +657,20 @@ var cases = []struct {
 		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
 		73300ms log log karpenter message=found_provisionable_pod(s) Pods=default/web
 		` + quiet, []uint64{2}},
+	{"prompt-batches", "it waits for the lease of the one before it", karp, `
+		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
+		50s harness started programs//karpenter ns
+		51s log log karpenter message=attempting_to_acquire_leader_lease_karpenter/karpenter-leader-election...
+		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		76s log log karpenter message=successfully_acquired_lease_karpenter/karpenter-leader-election
+		78s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		` + quiet, nil},
+	{"prompt-batches", "it leads already", karp, `
+		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
+		51s log log karpenter message=successfully_acquired_lease_karpenter/karpenter-leader-election
+		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable
+		78s log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		` + quiet, []uint64{3}},
 	{"prompt-batches", "never", karp, `
 		1s log log karpenter message=found_provisionable_pod(s) Pods=default/other
 		1m api patch pods/default/web kube-scheduler 200 reason=Unschedulable

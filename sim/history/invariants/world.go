@@ -84,7 +84,7 @@ type pod struct {
 
 type programs struct {
 	died    moment // the target did, by itself
-	started moment // it was started again
+	started moment // it was started again, or leads since then
 	stopped bool
 }
 
@@ -118,9 +118,7 @@ func (w *world) see(r *history.Entry) {
 	case history.Harness:
 		w.seeProgram(r)
 	case history.Logged:
-		if r.Actor == w.Actor && r.Verb == "loop" {
-			w.loops, w.loop = w.loops+1, r.Virtual
-		}
+		w.seeLog(r)
 	}
 	w.seePlan(r)
 	w.seeBatch(r)
@@ -203,6 +201,19 @@ func (w *world) seeProgram(r *history.Entry) {
 		w.programs.stopped = true
 	case history.Started:
 		w.programs.stopped, w.programs.started, w.loops = false, momentOf(r), 0
+	}
+}
+
+func (w *world) seeLog(r *history.Entry) {
+	switch {
+	case r.Actor != w.Actor:
+	case r.Verb == "loop":
+		w.loops, w.loop = w.loops+1, r.Virtual
+	// A program does nothing until it leads: for 15s and more where the one before it kept the lease, which an end
+	// by SIGTERM does as well when it hits a renewal.
+	// mutant: a program works while another holds its lease
+	case strings.HasPrefix(r.Detail.Text("message"), "successfully acquired lease"):
+		w.programs.started = momentOf(r)
 	}
 }
 
