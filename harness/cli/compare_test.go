@@ -50,6 +50,8 @@ func TestCompareWrong(t *testing.T) {
 		{[]string{file, "--variant", "karpenter@v1.6.4 --x"}, `"--x": want a flag as in`},
 		{[]string{file, "--variant", "karpenter@v1.6.4", "--flag", "x"}, "--flag x: "},
 		{append([]string{file, "--seeds", "0"}, two...), "--seeds 0: want 1 or more"},
+		{append([]string{file, "--parallel", "0"}, two...), "--parallel 0: want how many worlds play at a time"},
+		{append([]string{file, "--parallel", "99"}, two...), "--parallel 99: want at most"},
 		{append([]string{file, "--measures", "costs"}, two...), `--measures: no measure "costs", did you mean "cost"?`},
 		{append([]string{file, "--cloud", "hetzner"}, two...), `karpenter has no usual world on "hetzner"`},
 		{append([]string{file, "--given", given}, two...), "given.feature: its scenario has no Given"},

@@ -30,6 +30,7 @@ type comparing struct {
 	options  compare.Options
 	measures []string
 	dry      bool
+	parallel int
 	form     string // of -o
 
 	variants []played
@@ -95,6 +96,7 @@ Exit status: 0 compared, 2 usage, 3 no pair of runs counts.`,
 	c.Flags().StringVar(&p.options.Given, "given", "", "the world is that of the Givens of `FILE.feature`")
 	_ = c.MarkFlagFilename("given", "feature")
 	c.Flags().StringVar(&p.Cloud, "cloud", "", "simulated `CLOUD` of the world; default: that of explore")
+	c.Flags().IntVarP(&p.parallel, "parallel", "j", 1, "play `N` worlds at a time; then processor time says little")
 	c.Flags().BoolVar(&p.options.Same, "same", false, "let variants be the same: what differs then is chance")
 	e.FormatFlags(c, &p.form, "", append(comparison.Formats, console.AsYAML))
 	return c
@@ -127,11 +129,17 @@ func (p *comparing) play(c *cobra.Command, file string) error {
 	if p.dry {
 		return plan.Print(p.Stdout, p.World.Seed)
 	}
-	if err := p.Check(c); err != nil {
+	if p.parallel < 1 {
+		return exit.UsageError(fmt.Errorf("--parallel %d: want how many worlds play at a time, from 1 to %d", p.parallel, queue.Most))
+	}
+	if err := cmp.Or(p.Check(c), playing.CheckAtOnce(p.parallel)); err != nil {
 		return err
 	}
 	if program.Named(plan.Variants[0].Target.Name).BuiltIn != "" { // a build for another cloud is another one
 		p.Cloud = p.options.Cloud
+	}
+	if p.Serving != nil {
+		return p.serve(c.Context(), plan)
 	}
 	folder, err := compare.NewFolder(p.Out)
 	if err != nil {
@@ -140,7 +148,7 @@ func (p *comparing) play(c *cobra.Command, file string) error {
 	if err := p.open(c.Context(), plan, folder); err != nil {
 		return errors.Join(err, os.RemoveAll(folder)) // nothing was played
 	}
-	if err := plan.Play(c.Context(), p.World.Seed, p.playOne); err != nil {
+	if err := p.playAll(c.Context(), plan); err != nil {
 		return err
 	}
 	p.Line().Clear()
@@ -149,6 +157,51 @@ func (p *comparing) play(c *cobra.Command, file string) error {
 		folders = append(folders, v.job.Out)
 	}
 	return p.compare(c.Context(), folders, plan.Named(), folder)
+}
+
+// playAll plays each variant with each seed, several at a time if that is asked for.
+func (p *comparing) playAll(ctx context.Context, plan compare.Plan) error {
+	if p.AtOnce = p.parallel; p.AtOnce == 1 {
+		return plan.Play(ctx, p.World.Seed, p.playOne)
+	}
+	tasks, err := p.tasks(ctx, plan)
+	if err == nil {
+		_, err = p.Play(ctx, tasks, nil)
+	}
+	return err
+}
+
+// tasks are all runs in the order in which they begin. Another process that is asked for one by its number comes to the same.
+func (p *comparing) tasks(ctx context.Context, plan compare.Plan) (all []queue.Task, err error) {
+	err = plan.Play(ctx, p.World.Seed, func(_ context.Context, nth int, seed uint64, label string) error {
+		v := p.variants[nth]
+		v.job.Adjust = func(r *replay.Request) { r.World.Seed, r.ControlPlane, r.Manifest = seed, v.plane, v.Manifest }
+		all = append(all, queue.Task{Job: v.job, Index: len(all), Label: label})
+		return nil
+	})
+	return all, err
+}
+
+// serve plays what the process asks for that plays several at a time. Its features are only read, and their runs are where
+// that process has them.
+func (p *comparing) serve(ctx context.Context, plan compare.Plan) error {
+	folder, err := os.MkdirTemp("", "nodestorm-compare-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	if err := p.open(ctx, plan, folder); err != nil {
+		return err
+	}
+	tasks, err := p.tasks(ctx, plan)
+	if err != nil {
+		return err
+	}
+	var jobs []queue.Job
+	for _, t := range tasks {
+		jobs = append(jobs, t.Job)
+	}
+	return p.Serving.Serve(ctx, os.Stdin, &p.Queue, p.LookupIn(jobs))
 }
 
 // playOne plays a variant with a seed.

@@ -3,6 +3,7 @@
 package playing
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
+	"nodestorm/harness/world/memory"
 )
 
 // Session is one command that plays.
@@ -38,6 +40,20 @@ func (s *Session) AddFlags(c *cobra.Command) {
 // AddRetry adds the flag of the commands that play a run again which was late.
 func (s *Session) AddRetry(c *cobra.Command) {
 	c.Flags().BoolVar(&s.NoRetry, "no-retry", false, "keep a run that a busy machine made late, in place of playing it again")
+}
+
+// CheckAtOnce reports whether so many worlds can play at a time here.
+func CheckAtOnce(n int) error {
+	if n > queue.Most {
+		return exit.UsageError(fmt.Errorf("--parallel %d: want at most %d, as each world needs ports of its own; --shard i/N "+
+			"splits among machines", n, queue.Most))
+	}
+	free, err := memory.Free()
+	if n > 1 && err == nil && int64(n) > free/memory.World {
+		return exit.UsageError(fmt.Errorf("--parallel %d: a world takes about %d GiB of memory, and what is free (%.1f GiB) is enough for %d",
+			n, memory.World>>30, float64(free)/(1<<30), max(1, free/memory.World)))
+	}
+	return nil
 }
 
 // AddDryRun adds the flag of the commands that say what they would do.

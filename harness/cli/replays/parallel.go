@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"nodestorm/harness/cli/playing"
 	"nodestorm/harness/replay"
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
-	"nodestorm/harness/world/memory"
 	"nodestorm/sim/time/clock"
 )
 
@@ -65,16 +65,7 @@ func (s *session) checkParallel(sides int) error {
 		return exit.UsageError(fmt.Errorf("--parallel %d: %s; leave it out", n, alone))
 	case alone != "" || n == 0 && s.World.Clock != clock.Auto: // other clocks don't wait for who has to share a processor
 		n = 1
-	case n > queue.Most:
-		return exit.UsageError(fmt.Errorf("--parallel %d: want at most %d, as each world needs ports of its own; --shard i/N "+
-			"splits among machines", n, queue.Most))
-	case n > 1:
-		free, err := memory.Free()
-		if err == nil && int64(n) > free/memory.World {
-			return exit.UsageError(fmt.Errorf("--parallel %d: a world takes about %d GiB of memory, and what is free (%.1f GiB) is enough for %d",
-				n, memory.World>>30, float64(free)/(1<<30), max(1, free/memory.World)))
-		}
 	}
 	s.AtOnce = n
-	return nil
+	return playing.CheckAtOnce(n)
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/verdict"
 	"nodestorm/reports/table"
@@ -20,6 +21,8 @@ type Job struct {
 	Target   builds.Target
 	// Out is the folder of its run; empty means that of the settings.
 	Out string
+	// Adjust, if given, makes the replay another than the queue's others, such as one with another seed.
+	Adjust func(*replay.Request)
 
 	feature string       // a file that another process reads, which knows no such job
 	pending bool         // the target is only a name yet, see Queue.Pending

@@ -61,3 +61,25 @@ func TestJobsAreThoseOfTheRecords(t *testing.T) {
 		t.Errorf("not: %v\n%q, want\n%q", without, got, want)
 	}
 }
+
+// A job can have another seed than its queue, here and in another process, which leaves the run where it is asked to.
+func TestJobOfItsOwn(t *testing.T) {
+	var q Queue
+	q.World.Seed, q.Out = 1, "all"
+	j := Job{Record: scenarios.Record{ID: "a"}, Out: "there", Adjust: func(r *replay.Request) { r.World.Seed = 7 }}
+	for _, of := range []struct {
+		Job
+		seed uint64
+		out  string
+	}{{j, 7, "there"}, {Job{}, 1, "all"}} {
+		if r := q.request(of.Job); r.World.Seed != of.seed || r.Out != of.out {
+			t.Errorf("the seed is %d and the folder %q, want %d and %q", r.World.Seed, r.Out, of.seed, of.out)
+		}
+	}
+	asked := Task{Job: j}.request()
+	asked.Out = "elsewhere"
+	got, err := q.LookupIn([]Job{j})(t.Context(), asked)
+	if err != nil || got.Out != "elsewhere" || got.Adjust == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -122,6 +122,10 @@ func (q *Queue) request(j Job) replay.Request {
 	if j.Out != "" {
 		r.Out = j.Out
 	}
+	// mutant: all jobs of a queue have the same seed
+	if j.Adjust != nil {
+		j.Adjust(&r)
+	}
 	return r
 }
 

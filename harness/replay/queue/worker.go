@@ -121,7 +121,9 @@ func (q *Queue) LookupIn(jobs []Job) Lookup {
 			return Job{}, fmt.Errorf("%s on %s was to be played, and this process has another sequence: has the catalogue or the "+
 				"store changed since then?", r.ID, r.Target)
 		}
-		return q.resolve(ctx, jobs[r.Job])
+		j := jobs[r.Job]
+		j.Out = r.Out
+		return q.resolve(ctx, j)
 	}
 }
 
