@@ -93,6 +93,8 @@ func buildsFor(s scenarios.Scenario) iter.Seq[builds.Target] {
 			if ref.Name != name || !named && !s.Record.Bare() {
 				continue
 			}
+			// mutant: a build for another cloud is asked as well
+			ref.Provider = s.Record.Provider()
 			if t, err := store.Get(ref); err == nil && !t.Source.Container && !yield(t) {
 				return
 			}
