@@ -10,6 +10,9 @@ Feature: Releases take each other's place, all the way and back
     And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
     And the release v1.6.4 runs in place of the target until it is upgraded
+    And the target has the environment variables:
+      | BATCH_IDLE_DURATION | 15s |
+      | BATCH_MAX_DURATION  | 3m  |
     And Karpenter with a NodePool "default"
     When these objects from the file "spread.yaml" are created
 
