@@ -7,6 +7,15 @@ import (
 	"nodestorm/sim/history"
 )
 
+// logged are the fields of its log lines that become history, as its releases and people's reports name them.
+var logged = []string{
+	"level", "error", "controller", "NodePool", "NodeClaim", "Node", "Pod", "Pods", "reason", "taints",
+	// What is launched, and for how much.
+	"requests", "instance-types", "instance-type", "zone", "capacity-type",
+	// What is disrupted, and how.
+	"decision", "disrupted-node-count", "replacement-node-count", "pod-count",
+}
+
 // logLines turns the controller's JSON log lines into history. What is no such
 // line (a panic, say) stays in the log file only.
 func logLines(to history.Recorder) func([]byte) {
@@ -23,7 +32,7 @@ func logLines(to history.Recorder) func([]byte) {
 		if at, err := time.Parse(time.RFC3339Nano, text(entry, "time")); err == nil {
 			e.At = at
 		}
-		for _, key := range []string{"level", "error", "controller", "NodePool", "NodeClaim", "Node", "Pods", "reason", "taints"} {
+		for _, key := range logged {
 			if v, ok := entry[key]; ok {
 				e.Detail[key] = v
 			}

@@ -98,6 +98,7 @@ var arguments = []Argument{
 		`"([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)"`},
 	{"VALUE", "a value in quotes, as YAML reads it: 1, true, null or text", `"1hr"`, `"([^"]*)"`},
 	{"NAME", `a name in quotes`, `"web"`, `"([^"]+)"`},
+	{"DEVICE", "an extended resource in quotes, DOMAIN/NAME", `"example.com/device"`, `"([^"/]+/[^"/]+)"`},
 	{"GATE", "a feature gate in quotes, and whether it is on: GATE=true or GATE=false", `"StaleControllerConsistencyReplicaSet=false"`,
 		`"([A-Z][A-Za-z0-9]*=(?:true|false))"`},
 	{"METRIC", "a metric in quotes, as Prometheus has it: of a histogram or a summary with _count or _sum behind its name",

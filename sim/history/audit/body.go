@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -118,6 +121,9 @@ func (b *body) node() map[string]any {
 			facts["ready"] = c.String()
 		}
 	}
+	if devices := extended(b.Status.Allocatable); len(devices) > 0 {
+		facts["extended"] = devices
+	}
 	// Karpenter marks what it knows of a node by labels with the value "true".
 	for _, mark := range []string{"registered", "initialized"} {
 		if b.Metadata.Labels["karpenter.sh/"+mark] == "true" {
@@ -125,6 +131,16 @@ func (b *body) node() map[string]any {
 		}
 	}
 	return facts
+}
+
+// extended are the resources of a list that device plugins serve, as in "example.com/device=2", in the order of their names.
+func extended(of map[string]any) (devices []string) {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if strings.Contains(name, "/") {
+			devices = append(devices, fmt.Sprintf("%s=%v", name, of[name]))
+		}
+	}
+	return devices
 }
 
 // nodeClaim returns the facts of a Karpenter NodeClaim (karpenter.sh/v1).
@@ -217,10 +233,12 @@ func quantity(of map[string]any, name corev1.ResourceName, scale func(resource.Q
 	return max(scale(parsed), 0)
 }
 
-// machine returns of what kind the machine behind a Node is, by its labels.
+// machine returns of what kind the machine behind a Node or a NodeClaim is, and where it is, by labels.
 func (b *body) machine() map[string]any {
 	facts := map[string]any{}
 	setFact(facts, "instanceType", b.Metadata.Labels[corev1.LabelInstanceTypeStable])
+	// mutant: the zone of a machine is not in the history
+	setFact(facts, "zone", b.Metadata.Labels[corev1.LabelTopologyZone])
 	setFact(facts, "capacity", b.Metadata.Labels["karpenter.sh/capacity-type"])
 	return facts
 }

@@ -128,9 +128,11 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 		if event.Verb == "create" { // not at its deletion, which finalizers may put off
 			delete(c.taints, event.Object.Name)
 			add(got.resources())
-			add(got.machine())
 		}
 		if got.present {
+			if call.ObjectRef.Subresource == "" { // labels may come later, as those of a controller manager
+				add(got.machine())
+			}
 			add(got.node())
 			add(c.taintChange(event.Object.Name, taintStrings(got.Spec.Taints)))
 		}
@@ -138,6 +140,7 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 		add(asked.replicas())
 	case resource == "nodeclaims" && got.present:
 		add(got.nodeClaim())
+		add(got.machine())
 	case resource == "certificatesigningrequests" && got.present:
 		add(got.certificate())
 	case resource == "events" && got.present:

@@ -237,8 +237,13 @@ func TestConvertRoom(t *testing.T) {
 		`{"resource":"pods","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Pod","spec":{"resources":{"requests":{"cpu":3}},` +
 			`"containers":[{"resources":{"requests":{"cpu":"1","memory":"1M"}}}]}}}`: "map[cpu:3000 memory:1000000]",
 		`{"resource":"nodes","name":"a"},"responseStatus":{"code":201},"responseObject":{"kind":"Node","metadata":{"labels":` +
-			`{"node.kubernetes.io/instance-type":"c-2x","karpenter.sh/capacity-type":"spot"}},"status":{"allocatable":{"memory":"8Gi"}}}}`: "map[" +
-			"capacity:spot instanceType:c-2x memory:8589934592 taints:[]]",
+			`{"node.kubernetes.io/instance-type":"c-2x","karpenter.sh/capacity-type":"spot","topology.kubernetes.io/zone":"a"}},` +
+			`"status":{"allocatable":{"memory":"8Gi"}}}}`: "map[capacity:spot instanceType:c-2x memory:8589934592 taints:[] zone:a]",
+		`{"resource":"nodes","name":"a","subresource":"status"},"responseStatus":{"code":200},"responseObject":{"kind":"Node","status":` +
+			`{"allocatable":{"example.com/b":"0","example.com/a":"2"}}}}`: "map[extended:[example.com/a=2 example.com/b=0] subresource:status taints:[]]",
+		`{"resource":"nodeclaims","name":"a"},"responseStatus":{"code":200},"responseObject":{"kind":"NodeClaim","metadata":{"labels":` +
+			`{"node.kubernetes.io/instance-type":"c-2x","karpenter.sh/capacity-type":"spot","topology.kubernetes.io/zone":"a"}}}}`: "map[" +
+			"capacity:spot instanceType:c-2x zone:a]",
 	} {
 		events, err := new(Converter).Events([]byte(`{"stage":"ResponseComplete","verb":"create","objectRef":` + line))
 		if err != nil || len(events) != 1 || fmt.Sprint(events[0].Detail) != want {

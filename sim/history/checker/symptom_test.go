@@ -26,6 +26,7 @@ func TestSymptomErrors(t *testing.T) {
 		{"an unknown actor under not", "statement: s\nsequence: [{match: {source: [api, log], actor: {not: [kubectl, node-controler]}}}]", `did you mean "node-controller"?`},
 		{"a part of an item", "statement: s\nsequence: [{match: {source: api, detail: {taints: {contains: node.kubernetes.io/not-ready}}}}]", `such as "node.kubernetes.io/not-ready:NoSchedule"`},
 		{"an effect that is none", "statement: s\nsequence: [{match: {source: api, detail: {added: {lacks: [\"a:NoExecute\", \"a:NoSchedul\"]}}}}]", `such as "a:NoSchedule"`},
+		{"no amount", "statement: s\nsequence: [{match: {source: api, detail: {extended: {contains: example.com/device}}}}]", `such as "example.com/device=2"`},
 		{"a list as a text", "statement: s\nsequence: [{match: {source: api, detail: {removed: {matches: \".*NoExecute\"}}}}]", `detail "removed" is a list: say {contains: ITEM}`},
 		{"a subresource", "statement: s\nsequence: [{match: {source: api, resource: pods, detail: {subresource: evictions}}}]", `unknown subresource "evictions" (allowed: approval,`},
 		{"a kind for a resource", "statement: s\nsequence: [{match: {source: api, resource: [pods, Node]}}]", `resource: "Node" is none, did you mean "nodes"?`},

@@ -131,6 +131,8 @@ func compareNumber(key string, v Comparison) error {
 var (
 	// taintItem is an item of the details that are lists of taints.
 	taintItem = regexp.MustCompile(`^[^\s:]+:(NoSchedule|PreferNoSchedule|NoExecute)$`)
+	// amountItem is an item of a Node's extended resources.
+	amountItem = regexp.MustCompile(`^[^\s/=]+/[^\s/=]+=\d\S*$`)
 	// reference is how events name an object that another one is of.
 	reference = regexp.MustCompile(`^[A-Z][A-Za-z]*/.+$`)
 )
@@ -140,10 +142,17 @@ func compareList(source history.Source, key string, v Comparison) error {
 	if v.Op() != "contains" && v.Op() != "lacks" {
 		return fmt.Errorf("detail %q is a list: say {contains: ITEM} or {lacks: ITEM}, of whole items", key)
 	}
-	if source != history.API { // where all of them are of taints
+	if source != history.API { // where all of them are of taints, but for one
 		return nil
 	}
 	for _, value := range v.Values() {
+		if key == "extended" {
+			if !strings.Contains(value, "$") && !amountItem.MatchString(value) {
+				return fmt.Errorf("detail %q is a list of amounts, whose items are compared as a whole, and %q is "+
+					`none: want DOMAIN/NAME=AMOUNT, such as "example.com/device=2"`, key, value)
+			}
+			continue
+		}
 		// mutant: a part of a list's item is one
 		if !strings.Contains(value, "$") && !taintItem.MatchString(value) {
 			return fmt.Errorf("detail %q is a list of taints, whose items are compared as a whole, and %q is "+

@@ -54,7 +54,7 @@ func Parts(detail string) []string {
 	switch detail {
 	case "conditions":
 		return conditions
-	case "NodeClaim", "Node", "NodePool": // as klog has objects
+	case "NodeClaim", "Node", "NodePool", "Pod": // as klog has objects
 		return []string{"name", "namespace"}
 	}
 	return nil
@@ -63,13 +63,14 @@ func Parts(detail string) []string {
 // onlyOf are the resources of which alone calls have a detail. Other details are of calls on anything.
 var onlyOf = map[string][]string{
 	"added": {Nodes}, "removed": {Nodes}, "taints": {Nodes}, "ready": {Nodes}, "unschedulable": {Nodes},
-	"initialized": {Nodes}, "registered": {Nodes},
+	"initialized": {Nodes}, "registered": {Nodes}, "extended": {Nodes},
 	"providerID": {Nodes, NodeClaims},
 	"conditions": {NodeClaims}, "deleting": {NodeClaims}, "nodeName": {NodeClaims}, "nodePool": {NodeClaims}, "startupTaints": {NodeClaims},
 	"issued": {requests}, "signer": {requests}, "user": {requests},
 	"about": {"events"}, "type": {"events"},
 	"reason": {"events", Pods}, "message": {"events", Pods},
-	"cpu": {Nodes, Pods}, "memory": {Nodes, Pods}, "instanceType": {Nodes}, "capacity": {Nodes},
+	"cpu": {Nodes, Pods}, "memory": {Nodes, Pods},
+	"instanceType": {Nodes, NodeClaims}, "capacity": {Nodes, NodeClaims}, "zone": {Nodes, NodeClaims},
 	"node": {Pods, "bindings"}, "owner": {Pods, "bindings"}, "gracePeriodSeconds": {Pods, "bindings"},
 }
 

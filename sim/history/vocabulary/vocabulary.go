@@ -33,11 +33,13 @@ const (
 var details = map[history.Source]map[string]Form{
 	history.API: {
 		"about": Text, "added": List, "agent": Text, "applied": Mark, "capacity": Text, "cluster": Text, "conditions": Mapping,
-		"cpu": Number, "deleting": Mark, "error": Text, "gracePeriodSeconds": Number, "initialized": Mark, "instanceType": Text,
-		"issued": Mark, "memory": Number, "message": Text,
+		"cpu": Number, "deleting": Mark, "error": Text, "extended": List, "gracePeriodSeconds": Number, "initialized": Mark,
+		"instanceType": Text,
+		"issued":       Mark, "memory": Number, "message": Text,
 		"node": Text, "nodeName": Text, "nodePool": Text, "owner": Text, "panic": Mark, "providerID": Text, "ready": Condition,
 		"reason": Text, "registered": Mark, "removed": List, "replicas": Number, "signer": Text, "startupTaints": List,
 		"subresource": Text, "taints": List, "type": Text, "unschedulable": Mark, "user": Text,
+		"zone": Text,
 	},
 	history.Node: {
 		"adopted": Truth, "again": Truth, "args": Text, "code": Number, "container": Text, "delay": Text, "error": Text,
@@ -53,8 +55,10 @@ var details = map[history.Source]map[string]Form{
 	history.Step:  {"error": Text, "kind": Text, "quoted": Text, "text": Text},
 	history.Clock: {"factor": Number, "lagMaxMs": Number, "lagP99Ms": Number, "seconds": Number},
 	history.Logged: {
-		"NodeClaim": Mapping, "Node": Mapping, "NodePool": Mapping, "Pods": Text, "at": Text, "controller": Text, "delta": Number, "error": Text,
-		"from": Number, "idle": Mark, "level": Text, "message": Text, "reason": Text, "taints": List, "to": Number,
+		"NodeClaim": Mapping, "Node": Mapping, "NodePool": Mapping, "Pod": Mapping, "Pods": Text, "at": Text, "capacity-type": Text,
+		"controller": Text, "decision": Text, "delta": Number, "disrupted-node-count": Number, "error": Text, "from": Number,
+		"idle": Mark, "instance-type": Text, "instance-types": Text, "level": Text, "message": Text, "pod-count": Number, "reason": Text,
+		"replacement-node-count": Number, "requests": Mapping, "taints": List, "to": Number, "zone": Text,
 	},
 	history.Harness: {
 		"becomes": Text, "currency": Text, "error": Text, "failed": Truth, "field": Text, "labels": Mapping, "method": Text, "of": Number,

@@ -22,7 +22,7 @@ import (
 var Faults = &fault.List{
 	Name: "nodes", About: "simulated nodes", Match: Match{}, Note: ": one that is there; without, machines that boot from now on",
 	Order: "neverRegisters registersLate registersUntainted registersAs notReady networkDown flaps heartbeatsStop " +
-		"kubeletRestarts taintStays nodeDeleted",
+		"kubeletRestarts deviceMissing taintStays nodeDeleted",
 }
 
 // What sentences are about: machines that boot from now on, and one that is there.

@@ -25,7 +25,7 @@ import (
 // when the scenario says; a real one may be up to 10.4 s later.
 func (k *kubelet) reportAt(now time.Time) time.Time {
 	s := &k.status
-	if k.ready(now) != s.said {
+	if k.ready(now) != s.said || k.devicesChanged(now) {
 		return now
 	}
 	if s.pending.IsZero() {

@@ -141,6 +141,9 @@ func (k *kubelet) statusPatch(now time.Time, ready condition) statusPatch {
 	}
 	if len(have.Status.Capacity) == 0 {
 		p.Status.Capacity, p.Status.Allocatable = want.Status.Capacity, want.Status.Allocatable
+	} else {
+		p.Status.Capacity = k.devices(now, k.spec.Capacity, have.Status.Capacity)
+		p.Status.Allocatable = k.devices(now, k.allocatable(), have.Status.Allocatable)
 	}
 	if len(have.Status.DeclaredFeatures) == 0 {
 		p.Status.DeclaredFeatures = want.Status.DeclaredFeatures
