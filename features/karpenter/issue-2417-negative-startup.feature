@@ -12,7 +12,8 @@ Feature: No pod starts before it is created
     And the metric "karpenter_pods_startup_duration_seconds_sum" of the target is recorded
     When a pod "web" that requests 1 CPU is created
     Then the pod "web" is Running within 5m
-    When these objects are created:
+    When the scenario waits for 30s
+    And these objects are created:
       """
       apiVersion: v1
       kind: Pod
@@ -23,7 +24,7 @@ Feature: No pod starts before it is created
       spec:
         restartPolicy: Never
         readinessGates: [{conditionType: example.com/in-service}]
-        containers: [{name: job, image: job, resources: {requests: {cpu: 3}}}]
+        containers: [{name: job, image: job, resources: {requests: {cpu: 1}}}]
       """
     Then "node" has recorded "terminated" of "pods" "default/job" within 3m
     And this holds within 2m:
