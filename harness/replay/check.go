@@ -32,6 +32,9 @@ func (r Request) Check(ctx context.Context) error {
 	if _, err := r.checkReleases(); err != nil {
 		return err
 	}
+	if err := r.checkUpgrades(); err != nil {
+		return err
+	}
 	for _, t := range append([]builds.Target{r.Target, r.Kubernetes}, r.With...) { // releases have just come from the store
 		if err := buildstore.Verify(t); err != nil {
 			return err
@@ -262,6 +265,40 @@ func (r Request) checkReleases() ([]builds.Target, error) {
 		releases = append(releases, t)
 	}
 	return releases, nil
+}
+
+// checkUpgrades finds a release that cannot take the place of another one, as the steps have it.
+func (r Request) checkUpgrades() error {
+	check := r.program().CheckUpgrade
+	if check == nil {
+		return nil
+	}
+	store, err := buildstore.Open("")
+	if err != nil {
+		return err
+	}
+	build := func(ref builds.Ref) (builds.Target, error) {
+		if ref == r.Target.Ref {
+			return r.Target, nil
+		}
+		return store.Get(ref)
+	}
+	return r.eachScenario(func(pickle []*messages.PickleStep) error {
+		for _, u := range requirements.Upgrades(pickle, r.Target.Ref) {
+			from, err := build(u.From)
+			if err != nil {
+				return err
+			}
+			to, err := build(u.To)
+			if err == nil {
+				err = check(from, to, u.Left)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // feature is what people call the scenario's: ours are in features/.

@@ -74,9 +74,23 @@ func (w *World) StartAgain(ctx context.Context, name string) error {
 	return nil
 }
 
-// Replace ends a program as a kubelet does, and starts another release of it in its place as StartComponent does.
+// End ends a program as a kubelet does, unless that was done before.
+func (w *World) End(ctx context.Context, name string) error {
+	p, ok := w.Component(name)
+	if !ok {
+		return w.unknown(name)
+	}
+	select {
+	case <-p.Exited():
+		return nil
+	default:
+		return w.StopProgram(ctx, name, false)
+	}
+}
+
+// Replace ends a program as End does, and starts another release of it in its place as StartComponent does.
 func (w *World) Replace(ctx context.Context, spec process.Spec) error {
-	if err := w.StopProgram(ctx, spec.Name, false); err != nil {
+	if err := w.End(ctx, spec.Name); err != nil {
 		return err
 	}
 	w.recordEvent(history.Started, spec.Name) // before: what it does is after it

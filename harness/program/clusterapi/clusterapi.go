@@ -43,7 +43,7 @@ const Name = "cluster-api"
 
 // Kind is Cluster API.
 var Kind = deploy.Kind{
-	Name: Name, CheckBeside: checkVersion, Objects: itsObjects, Sentences: sentences, Way: &Needed,
+	Name: Name, CheckBeside: checkVersion, CheckUpgrade: checkUpgrade, Objects: itsObjects, Sentences: sentences, Way: &Needed,
 	Breaks: []scene.Breakable{{List: Faults, Need: Needed, Of: func(s *scene.Scene) fault.Injector { return scene.ProgramOf[Program](s) }}},
 }
 
@@ -78,9 +78,11 @@ type Config struct {
 type ClusterAPI struct {
 	cfg    Config
 	client client.Client // of the management cluster
-	args   []string      // of the container, as the release sets them
-	hooks  endpoint
-	way    *apifault.Proxy // nil: not Broken
+	// objects are what the release has beside its Deployment, and args those of its container.
+	objects []*unstructured.Unstructured
+	args    []string
+	hooks   endpoint
+	way     deploy.APIAccess
 
 	cloud    *fakecloud.Cloud
 	provider *Provider
@@ -92,7 +94,6 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 	if cfg.Management == nil {
 		cfg.Management = cfg.World.Cluster
 	}
-	t := cfg.Target
 	c, err := client.New(cfg.Management.Admin(), client.Options{})
 	if err != nil {
 		return nil, err
@@ -103,55 +104,72 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 	}
 	_ = cfg.Management.Reach(hooks.port) // for as long as the world is there
 	a := &ClusterAPI{cfg: cfg, client: c, hooks: hooks}
-	objects, err := render(kustomization(t), cfg.Variables)
-	if err != nil {
-		return nil, fmt.Errorf("rendering the kustomization of %s: %w", t.Ref, err)
+	if err := a.readRelease(); err != nil {
+		return nil, err
 	}
 	ours, err := manifest.Decode(crds)
 	if err != nil {
 		return nil, err
 	}
-	var create []*unstructured.Unstructured
-	for _, o := range append(objects, ours...) {
+	all := slices.Concat(a.objects, ours)
+	if err := deploy.Create(ctx, c, all...); err != nil {
+		return nil, fmt.Errorf("installing %s: %w", cfg.Target.Ref, err)
+	}
+	return a, a.awaitCRDs(ctx, all)
+}
+
+// readRelease has the objects and the controllers' arguments be those of the release's kustomization.
+func (a *ClusterAPI) readRelease() error {
+	t := a.cfg.Target
+	rendered, err := render(kustomization(t), a.cfg.Variables)
+	if err != nil {
+		return fmt.Errorf("rendering the kustomization of %s: %w", t.Ref, err)
+	}
+	a.objects, a.args = nil, nil
+	for _, o := range rendered {
 		switch o.GetKind() {
 		case "Certificate", "Issuer", "Service": // newEndpoint's part
 			continue
 		case "Deployment":
 			if a.args, err = containerArgs(o); err != nil {
-				return nil, fmt.Errorf("reading the Deployment of %s: %w", t.Ref, err)
+				return fmt.Errorf("reading the Deployment of %s: %w", t.Ref, err)
 			}
 			continue
 		}
-		if err := hooks.redirect(o); err != nil {
-			return nil, fmt.Errorf("redirecting %s %s: %w", o.GetKind(), o.GetName(), err)
+		if err := a.hooks.redirect(o); err != nil {
+			return fmt.Errorf("redirecting %s %s: %w", o.GetKind(), o.GetName(), err)
 		}
-		create = append(create, o)
-	}
-	if err := deploy.Create(ctx, c, create...); err != nil {
-		return nil, fmt.Errorf("installing %s: %w", t.Ref, err)
+		a.objects = append(a.objects, o)
 	}
 	if a.args == nil {
-		return nil, fmt.Errorf("the kustomization of %s has no Deployment", t.Ref)
+		return fmt.Errorf("the kustomization of %s has no Deployment", t.Ref)
 	}
-	return a, a.awaitCRDs(ctx, append(objects, ours...))
+	return nil
 }
 
 // Start runs the controllers and waits until they and their webhooks are ready.
 // Virtual time passes as real time does until then.
-func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
-	way, err := account.Reach(a.cfg.Management, a.cfg.Broken, nil)
+func (a *ClusterAPI) Start(ctx context.Context) (p *process.Process, err error) {
+	if a.way, err = account.Reach(a.cfg.Management, a.cfg.Broken, nil); err != nil {
+		return nil, err
+	}
+	spec, err := a.spec()
 	if err != nil {
 		return nil, err
 	}
-	a.way = way.Proxy
+	return a.cfg.World.StartComponent(ctx, spec)
+}
+
+// spec is how the release is started.
+func (a *ClusterAPI) spec() (spec process.Spec, err error) {
 	health, err := world.FreePort()
 	if err != nil {
-		return nil, err
+		return spec, err
 	}
-	return a.cfg.World.StartComponent(ctx, container.Program(a.cfg.World, a.cfg.Target, container.Settings{}, process.Spec{
+	return container.Program(a.cfg.World, a.cfg.Target, container.Settings{}, process.Spec{
 		Name: Name,
 		Args: slices.Concat(outsideArgs(a.args), a.cfg.Args, []string{
-			"--kubeconfig=" + way.Kubeconfig,
+			"--kubeconfig=" + a.way.Kubeconfig,
 			"--webhook-port=" + fmt.Sprint(a.hooks.port),
 			"--webhook-cert-dir=" + a.hooks.dir,
 			fmt.Sprintf("--health-addr=127.0.0.1:%d", health),
@@ -160,11 +178,11 @@ func (a *ClusterAPI) Start(ctx context.Context) (*process.Process, error) {
 		Lines: panics(a.cfg.World.History()),
 		Env:   []string{"POD_NAMESPACE=" + account.Namespace, "POD_NAME=capi-controller-manager", "POD_UID="},
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
-	}))
+	}), nil
 }
 
 // Way is the controllers' way to the API server where that can be broken, or nil.
-func (a *ClusterAPI) Way() *apifault.Proxy { return a.way }
+func (a *ClusterAPI) Way() *apifault.Proxy { return a.way.Proxy }
 
 // Start brings a release up in a world: a fake cloud whose instances become nodes, the
 // controllers, our providers, and a cluster that is initialized. All of it ends with

@@ -84,25 +84,11 @@ func checkVersion(release builds.Target, env []manifest.Variable) error {
 
 // versions are those in which a release serves MachineDeployments.
 func versions(release builds.Target) (served []string, err error) {
-	objects, err := render(kustomization(release), nil)
+	of, err := versionsOf(release, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Served })
 	if err != nil {
-		return nil, fmt.Errorf("rendering the kustomization of %s: %w", release.Ref, err)
+		return nil, err
 	}
-	for _, o := range objects {
-		if o.GetKind() != "CustomResourceDefinition" || o.GetName() != "machinedeployments."+core {
-			continue
-		}
-		var crd apiextensionsv1.CustomResourceDefinition
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
-			return nil, err
-		}
-		for _, v := range crd.Spec.Versions {
-			if v.Served {
-				served = append(served, v.Name)
-			}
-		}
-	}
-	if served == nil {
+	if served = of["machinedeployments."+core]; len(served) == 0 {
 		return nil, fmt.Errorf("the kustomization of %s has no MachineDeployments", release.Ref)
 	}
 	return served, nil

@@ -180,7 +180,15 @@ func testedClusterAPI(ctx context.Context, s *scene.Scene, _ words.Args) error {
 	if t := s.Rig.Target; t.Name != Name {
 		return fmt.Errorf(`the target is %s: say which release of Cluster API is to be there, "Cluster API v1.12.0"`, t.Ref)
 	}
-	return bringClusterAPI(ctx, s, s.Rig.Target, Config{})
+	first, err := s.FirstRelease()
+	if err != nil {
+		return err
+	}
+	if err := bringClusterAPI(ctx, s, first, Config{}); err != nil {
+		return err
+	}
+	s.Target = scene.ProgramOf[Program](s)
+	return nil
 }
 
 // releasedClusterAPI is a release that the sentence names: it is part of the world, not the

@@ -26,6 +26,8 @@ type Kind struct {
 	CheckKubernetes func(t builds.Target, version string) error
 	// CheckBeside finds what is wrong with a release that is there beside a target with these variables. Optional.
 	CheckBeside func(release builds.Target, env []manifest.Variable) error
+	// CheckUpgrade finds out why a release cannot take the place of another one. Optional.
+	CheckUpgrade func(from, to builds.Target, left scene.LeftBehind) error
 	// Manifest is how the Deployment is found by which a user runs it. Nil: it is run by none.
 	Manifest *manifest.Options
 	// Breaks are parts of it that can be broken.

@@ -14,32 +14,45 @@ var upgradeSentences = scene.Sentences{
 	Worlds: "any", Records: "releases that take the target's place (harness)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `the release RELEASE runs in place of the target until it is upgraded`,
-			Wants: wantsVersion, Check: checkFirst, Act: startWith},
+			Wants: wantsVersion(scene.Change{First: true}), Check: checkFirst, Act: startWith},
 		{Role: scene.Given, Words: `the release before the target runs in its place until it is upgraded`,
 			Wants: wantsBefore(1), Check: checkFirst, Act: startBefore(1)},
 		{Role: scene.Given, Words: `the second release before the target runs in its place until it is upgraded`,
 			Wants: wantsBefore(2), Check: checkFirst, Act: startBefore(2)},
-		{Role: scene.When, Words: `the target is upgraded`, Needs: []scene.Need{scene.CanUpgrade}, Check: checkUpgrade,
-			Act: upgrade(scene.LeftBehind{})},
-		{Role: scene.When, Words: `the target is upgraded, and its CRDs are left behind`, Needs: []scene.Need{scene.CanUpgrade},
-			Check: checkUpgrade, Act: upgrade(scene.LeftBehind{CRDs: true})},
-		{Role: scene.When, Words: `the target is upgraded, and its roles are left behind`, Needs: []scene.Need{scene.CanUpgrade},
-			Check: checkUpgrade, Act: upgrade(scene.LeftBehind{Roles: true})},
-		{Role: scene.When, Words: `the target is upgraded, but for CRDs that are refused`, Needs: []scene.Need{scene.CanUpgrade},
-			Check: checkUpgrade, Act: upgrade(scene.LeftBehind{Refused: true})},
-		{Role: scene.When, Words: `the target is upgraded to RELEASE`, Needs: []scene.Need{scene.CanUpgrade}, Wants: wantsVersion,
+		upgraded(`the target is upgraded`, scene.LeftBehind{}),
+		upgraded(`the target is upgraded, and its CRDs are left behind`, scene.LeftBehind{CRDs: true}),
+		upgraded(`the target is upgraded, and its roles are left behind`, scene.LeftBehind{Roles: true}),
+		upgraded(`the target is upgraded, but for CRDs that are refused`, scene.LeftBehind{Refused: true}),
+		{Role: scene.When, Words: `the target is upgraded to RELEASE`, Needs: []scene.Need{scene.CanUpgrade}, Wants: wantsVersion(scene.Change{}),
 			Check: checkUpgradeTo, Act: upgradeTo},
-		{Role: scene.When, Words: `the target is rolled back`, Needs: []scene.Need{scene.CanUpgrade}, Check: checkRollBack, Act: rollBack},
+		{Role: scene.When, Words: `the target is rolled back`, Needs: []scene.Need{scene.CanUpgrade}, Check: checkRollBack,
+			Wants: wants(scene.Change{Back: true}), Act: rollBack},
 	},
 }
 
-func wantsVersion(a words.Args) (scene.Wants, error) {
-	return scene.Wants{Versions: []string{a.Text(0)}}, nil
+// upgraded is a sentence by which the build under test takes the place of the release that runs.
+func upgraded(words string, left scene.LeftBehind) scene.Sentence {
+	return scene.Sentence{
+		Role: scene.When, Words: words, Needs: []scene.Need{scene.CanUpgrade}, Check: checkUpgrade, Wants: wants(scene.Change{Left: left}),
+		Act: upgrade(left),
+	}
+}
+
+func wants(c scene.Change) func(words.Args) (scene.Wants, error) {
+	return func(words.Args) (scene.Wants, error) { return scene.Wants{Change: &c}, nil }
+}
+
+func wantsVersion(c scene.Change) func(words.Args) (scene.Wants, error) {
+	return func(a words.Args) (scene.Wants, error) {
+		return scene.Wants{Versions: []string{a.Text(0)}, Change: &c}, nil
+	}
 }
 
 // wantsBefore wants the n-th release before the target.
 func wantsBefore(n int) func(words.Args) (scene.Wants, error) {
-	return func(words.Args) (scene.Wants, error) { return scene.Wants{Before: n}, nil }
+	return func(words.Args) (scene.Wants, error) {
+		return scene.Wants{Before: n, Change: &scene.Change{First: true}}, nil
+	}
 }
 
 func checkFirst(f *scene.Feature, _ words.Args) error {

@@ -69,6 +69,39 @@ func Releases(steps []*messages.PickleStep, target builds.Ref) (refs []builds.Re
 	return refs, err
 }
 
+// Upgrade is a release that takes the place of another one as the target.
+type Upgrade struct {
+	From, To builds.Ref
+	Left     scene.LeftBehind
+}
+
+// Upgrades are those that steps do, and the ways back, in their order. What is wrong with a step is for others to say.
+func Upgrades(steps []*messages.PickleStep, target builds.Ref) (all []Upgrade) {
+	running, before := target, target
+	eachWants(steps, func(w scene.Wants, _ error) {
+		if w.Change == nil {
+			return
+		}
+		next := target
+		if len(w.Versions) > 0 {
+			next.Version = w.Versions[0]
+		}
+		if version, err := scenarios.ReleaseBefore(target.Name, target.Version, max(w.Before, 1)); w.Before > 0 && err == nil {
+			next.Version = version
+		}
+		if w.Change.First {
+			running = next
+			return
+		}
+		if w.Change.Back {
+			next = before
+		}
+		all = append(all, Upgrade{From: running, To: next, Left: w.Change.Left})
+		running, before = next, running
+	})
+	return all
+}
+
 // Builds are those that the steps take out of the store: the releases that they name, and
 // parts of ours, which those of Rig.With can stand in for.
 func Builds(steps []*messages.PickleStep, target builds.Ref) ([]builds.Ref, error) {

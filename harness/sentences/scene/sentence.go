@@ -160,6 +160,7 @@ type Wants struct {
 	Releases, Parts []builds.Ref // that the store has to have: releases that a step names, and parts of ours
 	Versions        []string     // of the target, that the store has to have beside the build under test
 	Before          int          // the store has to have the release that is so many before the target; 0: none
+	Change          *Change      // of the release that runs as the target: Versions' first, or Before, or the build under test
 	Flags, Unlisted []string     // that the target is given, and those that it may not know
 	Env             []string     // the names of the variables that it is given
 	Gates           []string     // the feature gates that it is given, by a variable or a flag

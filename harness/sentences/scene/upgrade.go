@@ -25,6 +25,13 @@ type LeftBehind struct {
 	Refused bool
 }
 
+// Change is what a step does to which release runs as the target.
+type Change struct {
+	First bool // it runs from the start
+	Back  bool // the one before the last upgrade runs again
+	Left  LeftBehind
+}
+
 // releases are those that have run as the target.
 type releases struct {
 	first   string // the version that a step names; empty: the build under test
@@ -93,7 +100,7 @@ func (s *Scene) replaceTarget(ctx context.Context, to builds.Target, left LeftBe
 
 // CanUpgrade is the need for a target of which another release can take the place.
 var CanUpgrade = Need{func(s *Scene) bool { _, can := s.Target.(Upgradable); return can && TargetRuns.There(s) },
-	`no other release can take the place of the target: say "Karpenter" or "Cluster Autoscaler" before`}
+	`no other release can take the place of the target: say "Karpenter", "Cluster Autoscaler" or "Cluster API" before`}
 
 func (s *Scene) recordRelease(verb string, t builds.Target) {
 	s.World.History().Record(history.Event{
