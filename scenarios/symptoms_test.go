@@ -192,6 +192,8 @@ func (s *story) value(wanted any) any {
 			switch {
 			case op == "contains":
 				return s.value(operand)
+			case op == "below":
+				return operand.(float64) - 1
 			case op == "exists" && operand == false:
 				return nil
 			}

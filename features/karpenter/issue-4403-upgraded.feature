@@ -53,7 +53,7 @@ Feature: An upgrade changes nothing about machines that are as they should be
     And every pod is Running within 1m
 
   @karpenter-4403-pair-at-rest
-  Scenario: Karpenter is upgraded from the release before, and rolled back, when all is in order
+  Scenario: When all is in order, Karpenter is upgraded from the release before, and rolled back
     Given the release before the target runs in its place until it is upgraded
     And Karpenter with a NodePool "default"
     When these objects from the file "spread.yaml" are created
@@ -67,7 +67,7 @@ Feature: An upgrade changes nothing about machines that are as they should be
     And every pod is Running within 1m
 
   @karpenter-4403-pair-removing
-  Scenario: Karpenter is upgraded from the release before, and rolled back, when it removes machines
+  Scenario: When it removes machines, Karpenter is upgraded from the release before, and rolled back
     Given the release before the target runs in its place until it is upgraded
     And Karpenter with a NodePool "default"
     When these objects from the file "spread.yaml" are created
