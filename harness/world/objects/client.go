@@ -206,8 +206,8 @@ func (c *Client) put(ctx context.Context, r resource, o Object, how PutMode) err
 	if r.Kind == "Namespace" && r.GroupVersionResource.Group == "" { // with its service account
 		return c.workload.EnsureNamespace(ctx, o.GetName())
 	}
-	if _, is := o.Defines(); is {
-		return c.established(ctx, where, o.GetName())
+	if of, is := o.Defines(); is {
+		return c.established(ctx, where, o.GetName(), of)
 	}
 	return nil
 }
@@ -219,8 +219,8 @@ func Refused(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsForbidden(err) || apierrors.IsInternalError(err)
 }
 
-// established waits, in real time, until the API server serves what a CRD defines.
-func (c *Client) established(ctx context.Context, where dynamic.ResourceInterface, name string) error {
+// established waits, in real time, until the API server serves what a CRD defines, and lists it, which is a little later.
+func (c *Client) established(ctx context.Context, where dynamic.ResourceInterface, name string, of schema.GroupKind) error {
 	last := "nothing"
 	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
 		crd, err := where.Get(ctx, name, metav1.GetOptions{})
@@ -232,7 +232,10 @@ func (c *Client) established(ctx context.Context, where dynamic.ResourceInterfac
 			condition, _ := item.(map[string]any)
 			last = fmt.Sprint(condition["type"], "=", condition["status"], " ", condition["message"])
 			if condition["type"] == "Established" && condition["status"] == "True" {
-				return true, nil
+				all, err := c.served()
+				return slices.ContainsFunc(all, func(r resource) bool {
+					return r.Kind == of.Kind && r.GroupVersionResource.Group == of.Group
+				}), err
 			}
 			if condition["type"] == "NamesAccepted" && condition["status"] == "False" {
 				return false, fmt.Errorf("its names are not accepted: %v", condition["message"])
