@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"nodestorm/harness/builds"
-	"nodestorm/harness/builds/buildstore"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/sentences/scene"
 )
 
@@ -29,25 +29,15 @@ func TestReplaced(t *testing.T) {
 
 // A release that lacks the version in which objects are stored cannot come back.
 func TestWayBack(t *testing.T) {
-	store, err := buildstore.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var two []builds.Target
-	for _, ref := range builds.ClusterAPI {
-		build, err := store.Get(ref)
-		if err != nil {
-			t.Skip(err)
-		}
-		two = append(two, build)
-	}
+	old := buildstest.Get(t, builds.Ref{Name: Name, Version: "v1.9.5"})
+	newer := buildstest.Get(t, builds.Ref{Name: Name, Version: "v1.12.0"})
 	want := "cluster-api@v1.9.5 cannot take the place of cluster-api@v1.12.0: the API server refuses its CRD "
-	if err := checkUpgrade(two[1], two[0], scene.LeftBehind{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+	if err := checkUpgrade(newer, old, scene.LeftBehind{}); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("the way back: %v, want %q", err, want)
 	}
 	for _, way := range []error{
-		checkUpgrade(two[0], two[1], scene.LeftBehind{}), checkUpgrade(two[1], two[1], scene.LeftBehind{}),
-		checkUpgrade(two[1], two[0], scene.LeftBehind{Refused: true}),
+		checkUpgrade(old, newer, scene.LeftBehind{}), checkUpgrade(newer, newer, scene.LeftBehind{}),
+		checkUpgrade(newer, old, scene.LeftBehind{Refused: true}),
 	} {
 		if way != nil {
 			t.Error(way)
