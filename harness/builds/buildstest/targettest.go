@@ -2,6 +2,7 @@
 package buildstest
 
 import (
+	"errors"
 	"testing"
 
 	"nodestorm/harness/builds"
@@ -9,7 +10,7 @@ import (
 )
 
 // Get is the build that the store has of ref. Without it the test is skipped, and says
-// what is missing and the command that gets it; under -short it is skipped too, as
+// what is missing and the command that gets it; a damaged one fails the test. Under -short it is skipped too, as
 // what needs a build takes seconds at least.
 func Get(t testing.TB, ref builds.Ref) builds.Target {
 	t.Helper()
@@ -21,6 +22,9 @@ func Get(t testing.TB, ref builds.Ref) builds.Target {
 		t.Fatal(err)
 	}
 	build, err := store.Get(ref)
+	if errors.As(err, new(*buildstore.CorruptError)) {
+		t.Fatal(err)
+	}
 	if err != nil {
 		t.Skip(err)
 	}
