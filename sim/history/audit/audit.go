@@ -28,3 +28,9 @@ func ProgramGroup(program string) string { return programGroup + program }
 // UserGroup is a group of the identity of a user whose calls are to be written
 // down: the log has their bodies, but for what is secret. No right goes with it.
 const UserGroup = "nodestorm:somebody"
+
+const replicaGroup = "nodestorm:replica:"
+
+// ReplicaGroup is the group of an identity whose calls are those of one of several processes that a program consists of: they have
+// its name as their detail "replica".
+func ReplicaGroup(name string) string { return replicaGroup + name }

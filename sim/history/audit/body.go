@@ -267,11 +267,12 @@ func (b *body) event() map[string]any {
 	return facts
 }
 
-// unschedulable returns why the scheduler found no node for a pod.
+// unschedulable returns why the scheduler found no node for a pod. A patch has only what changes: that of a later try has no status.
 func (b *body) unschedulable() map[string]any {
 	facts := map[string]any{}
 	for _, c := range b.Status.Conditions {
-		if c.Type == string(corev1.PodScheduled) && c.Status == string(corev1.ConditionFalse) {
+		// mutant: why a pod still finds no node is not read
+		if c.Type == string(corev1.PodScheduled) && c.Status != string(corev1.ConditionTrue) {
 			setFact(facts, "reason", c.Reason)
 			setFact(facts, "message", history.Short(c.Message))
 		}

@@ -65,6 +65,12 @@ func (c *Converter) Events(line []byte) ([]history.Event, error) {
 	if event.Detail["agent"] == event.Actor || event.Detail["agent"] == "" {
 		delete(event.Detail, "agent")
 	}
+	for _, group := range call.User.Groups {
+		// mutant: which of two replicas has called is not in the history
+		if name, is := strings.CutPrefix(group, replicaGroup); is {
+			event.Detail["replica"] = name
+		}
+	}
 	if ref.Subresource != "" {
 		event.Detail["subresource"] = ref.Subresource
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"nodestorm/sim/history"
 )
@@ -304,5 +305,35 @@ func TestConvertStrangers(t *testing.T) {
 	events, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"create","user":{"username":"system:serviceaccount:karpenter:karpenter"},"objectRef":{"resource":"nodes"},"responseStatus":{"code":401}}`))
 	if err != nil || len(events) != 1 || strangers != 3 {
 		t.Errorf("a program that is refused: %v, %v", events, err)
+	}
+}
+
+// A later try of the scheduler has its words, too: its patch has neither status nor reason, as these do not change.
+func TestUnschedulable(t *testing.T) {
+	for patch, want := range map[string]map[string]any{
+		`{"status": "False", "reason": "Unschedulable", "message": "0/1 nodes"}`: {"reason": "Unschedulable", "message": "0/1 nodes"},
+		`{"message": "0/2 nodes"}`: {"message": "0/2 nodes"},
+		`{"status": "True"}`:       {},
+	} {
+		var b body
+		raw := fmt.Sprintf(`{"status": {"conditions": [{"type": "PodScheduled", %s]}}`, patch[1:])
+		if err := b.read(&runtime.Unknown{Raw: []byte(raw)}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, b.unschedulable()); diff != "" {
+			t.Errorf("%s: %s", patch, diff)
+		}
+	}
+}
+
+// A call by one of several processes says by which.
+func TestConvertReplica(t *testing.T) {
+	for group, want := range map[string]any{ReplicaGroup("karpenter-2"): "karpenter-2", TargetGroup: nil} {
+		line := fmt.Sprintf(`{"stage":"ResponseComplete","verb":"patch","user":{"username":"system:serviceaccount:ns:karpenter","groups":[%q]},`+
+			`"objectRef":{"resource":"nodes","name":"a"},"responseStatus":{"code":200}}`, group)
+		got, err := new(Converter).Events([]byte(line))
+		if err != nil || len(got) != 1 || got[0].Actor != "karpenter" || got[0].Detail["replica"] != want {
+			t.Errorf("%s: %v, %v, want the replica %v", group, got, err, want)
+		}
 	}
 }

@@ -26,7 +26,7 @@ func (p *Pattern) check(captured map[string]bool) error {
 		}
 	}
 	for _, check := range []func() error{
-		p.checkBounds, p.checkVerb, p.checkResource, p.checkAbout, p.checkCode, p.checkNamespace, p.checkName, p.checkActor,
+		p.checkValues, p.checkVerb, p.checkResource, p.checkAbout, p.checkCode, p.checkNamespace, p.checkName, p.checkActor,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -76,15 +76,15 @@ func (p *Pattern) checkSources(check func(history.Source) error) (first error) {
 	return first
 }
 
-// checkBounds finds bounds that are no numbers.
-func (p *Pattern) checkBounds() error {
+// checkValues finds what no value of a field can be.
+func (p *Pattern) checkValues() error {
 	for _, name := range fieldNames {
-		if err := p.field(name).checkBound(); err != nil {
+		if err := p.field(name).check(); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.Detail)) {
-		if err := p.Detail[key].checkBound(); err != nil {
+		if err := p.Detail[key].check(); err != nil {
 			return fmt.Errorf("detail %q: %w", key, err)
 		}
 	}

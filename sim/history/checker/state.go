@@ -30,7 +30,7 @@ func (s *State) check() error {
 	if err := s.Of.checkPath(s.Value); err != nil {
 		return fmt.Errorf("value: %w", err)
 	}
-	if err := s.Is.checkBound(); err != nil {
+	if err := s.Is.check(); err != nil {
 		return fmt.Errorf("is: %w", err)
 	}
 	if err := s.checkValue(); err != nil {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"nodestorm/sim/history/vocabulary"
 )
 
 // Values says which values of a field match. In YAML one of
@@ -137,7 +139,7 @@ func (v *Values) Plain() (plain []string) {
 				continue
 			}
 		case "", "not":
-			if strings.HasPrefix(value, "$") || strings.Contains(value, "${") {
+			if len(vocabulary.Captures(value)) > 0 {
 				continue
 			}
 		default:
@@ -153,9 +155,17 @@ func (v *Values) MayMatch(of []string) bool {
 	return v.op == "not" || len(v.captures()) > 0 || slices.ContainsFunc(of, func(value string) bool { return v.match(value, nil) })
 }
 
-// checkBound finds a bound that is no number: nothing is above or below it.
-func (v *Values) checkBound() error {
-	if !v.isSet() || v.op != "above" && v.op != "below" {
+// check finds what no value of an event can be: a bound that is no number, and a capture that is not read as one.
+func (v *Values) check() error {
+	if !v.isSet() {
+		return nil
+	}
+	for _, value := range v.values {
+		if err := vocabulary.CheckCaptures(value); err != nil && v.op != "matches" {
+			return err
+		}
+	}
+	if v.op != "above" && v.op != "below" {
 		return nil
 	}
 	// mutant: a bound that is no number bounds something
@@ -183,13 +193,8 @@ func (v *Values) match(actual any, captured map[string]string) bool {
 	}
 	wanted := func(test func(string) bool) bool {
 		return slices.ContainsFunc(v.values, func(value string) bool {
-			if name, ok := strings.CutPrefix(value, "$"); ok && !strings.HasPrefix(name, "{") {
-				// mutant: every value fits a capture
-				value = captured[name]
-			} else if strings.Contains(value, "${") {
-				value = inside.ReplaceAllStringFunc(value, func(name string) string { return captured[name[2:len(name)-1]] })
-			}
-			return test(value)
+			// mutant: every value fits a capture
+			return test(vocabulary.FillCaptures(value, captured))
 		})
 	}
 	switch v.op {
@@ -217,9 +222,6 @@ func (v *Values) compareNumber(text string) bool {
 	return err == nil && (v.op == "above" && number > than || v.op == "below" && number < than)
 }
 
-// inside is a capture in a longer text.
-var inside = regexp.MustCompile(`\$\{[^{}]+\}`)
-
 // captures lists the names of the captures that the values refer to.
 func (v *Values) captures() []string {
 	if v == nil {
@@ -230,12 +232,7 @@ func (v *Values) captures() []string {
 		return nil // $ is the end of the text
 	}
 	for _, value := range v.values {
-		if name, ok := strings.CutPrefix(value, "$"); ok && !strings.HasPrefix(name, "{") {
-			names = append(names, name)
-		}
-		for _, name := range inside.FindAllString(value, -1) {
-			names = append(names, name[2:len(name)-1])
-		}
+		names = append(names, vocabulary.Captures(value)...)
 	}
 	return names
 }

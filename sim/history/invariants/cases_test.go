@@ -5,13 +5,16 @@ import (
 	"strings"
 )
 
-// cases are histories that hold an invariant, and ones that break it.
-var cases = []struct {
+// story is a history that holds an invariant, or breaks it.
+type story struct {
 	invariant, name string
 	of              Subject
 	text            string
 	evidence        []uint64 // nil if it holds
-}{
+}
+
+// cases are histories that hold an invariant, and ones that break it.
+var cases = append([]story{
 	{"no-crash", "panic", ca, `
 		1m harness died cluster-autoscaler error=panic
 		` + quiet, []uint64{1}},
@@ -823,6 +826,27 @@ var cases = []struct {
 		11m api patch nodes//a karpenter 200 taints=
 		11m api delete nodeclaims//b karpenter 200
 		` + quiet, nil},
+	{"restart-idempotence", "another process stands by", karp, claimed + `
+		90s harness started programs//karpenter-2 karpenter
+		3m log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		181s api create nodeclaims//default-b karpenter 201
+		` + quiet, nil},
+	{"restart-idempotence", "another process leads", karp, standsBy + `
+		2m harness killed programs//karpenter karpenter
+		121s harness started programs//karpenter karpenter
+		136s log log karpenter message=Successfully_acquired_lease
+		3m log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		181s api create nodeclaims//default-b karpenter 201
+		` + quiet, []uint64{4, 11}},
+	{"restart-idempotence", "another process goes on, and no lease is heard of", karp, standsBy + `
+		2m harness stopped programs//karpenter karpenter
+		3m log log karpenter message=found_provisionable_pod(s) Pods=default/web
+		181s api create nodeclaims//default-b karpenter 201
+		` + quiet, []uint64{4, 9}},
+	{"upgrade-carries-on", "both releases run for a moment", karp, claimed + upgradedBeside + quiet, []uint64{4, 6}},
+	{"upgrade-carries-on", "the release that came is stopped", karp, claimed + upgradedBeside + `
+		3m harness stopped programs//karpenter-2 karpenter
+		` + quiet, nil},
 	{"upgrade-carries-on", "the release is stopped", karp, claimed + upgraded("2m") + `
 		3m harness stopped programs//karpenter karpenter
 		` + quiet, nil},
@@ -830,6 +854,10 @@ var cases = []struct {
 	{"upgrade-leaves-alone", "a machine is launched", karp, atRest + upgraded("10m") + `
 		11m api create nodeclaims//b karpenter 201
 		` + quiet, []uint64{8, 10}},
+	{"upgrade-leaves-alone", "a machine is launched when the control plane is upgraded", karp, atRest + `
+		10m harness upgraded programs//kubernetes kubernetes version=v1.36.3
+		11m api create nodeclaims//b karpenter 201
+		` + quiet, []uint64{8, 9}},
 	{"upgrade-leaves-alone", "one drifts", karp, atRest + upgraded("10m") + `
 		11m api patch nodeclaims//a karpenter 200 conditions=Initialized,Consolidatable,Drifted:NodePoolDrifted
 		` + quiet, []uint64{8, 10}},
@@ -842,6 +870,30 @@ var cases = []struct {
 	{"upgrade-leaves-alone", "a pod is evicted", karp, atRest + upgraded("10m") + `
 		11m api create pods/default/web karpenter 201 subresource=eviction
 		` + quiet, []uint64{8, 10}},
+	{"upgrade-leaves-alone", "the process that comes beside the other one launches", karp, atRest + upgradedPodByPod + `
+		11m api create nodeclaims//b karpenter 201 replica=karpenter-2
+		` + quiet, []uint64{8, 12}},
+	{"upgrade-leaves-alone", "it has one drift", karp, atRest + upgradedPodByPod + `
+		11m api patch nodeclaims//a karpenter 200 replica=karpenter-2 conditions=Initialized,Consolidatable,Drifted:NodePoolDrifted
+		` + quiet, []uint64{8, 12}},
+	{"upgrade-leaves-alone", "it removes one", karp, atRest + upgradedPodByPod + `
+		11m api delete nodeclaims//a karpenter 200 replica=karpenter-2
+		` + quiet, []uint64{8, 12}},
+	{"upgrade-leaves-alone", "it begins before the other one has ended", karp, atRest + `
+		10m harness upgraded programs//karpenter karpenter version=v1.7.0
+		10m harness started programs//karpenter-2 karpenter
+		601s api create nodeclaims//b karpenter 201 replica=karpenter-2
+		602s harness stopped programs//karpenter karpenter
+		` + quiet, []uint64{8, 10}},
+	{"upgrade-leaves-alone", "a third process does on the way back", karp, atRest + upgradedPodByPod + `
+		20m harness upgraded programs//karpenter karpenter version=v1.6.4
+		20m harness started programs//karpenter-3 karpenter
+		1201s harness stopped programs//karpenter-2 karpenter
+		21m api create pods/default/web karpenter 201 replica=karpenter-3 subresource=eviction
+		` + quiet, []uint64{12, 15}},
+	{"upgrade-leaves-alone", "nothing is done pod by pod", karp, atRest + upgradedPodByPod + `
+		11m api patch nodeclaims//a karpenter 200 replica=karpenter-2 conditions=Initialized,Consolidatable
+		` + quiet, nil},
 	{"upgrade-leaves-alone", "on the way back", karp, atRest + upgraded("10m") + upgraded("20m") + `
 		21m api delete nodeclaims//a karpenter 200
 		` + quiet, []uint64{10, 12}},
@@ -890,7 +942,7 @@ var cases = []struct {
 		9m api delete nodeclaims//other karpenter 200` + upgraded("20m") + `
 		31m api create nodeclaims//b karpenter 201
 		` + quiet, nil},
-}
+}, groupUpgrades...)
 
 // upgraded is another release that takes Karpenter's place.
 func upgraded(at string) string {
@@ -898,6 +950,22 @@ func upgraded(at string) string {
 }
 
 const (
+	// standsBy is a second process beside the first, upgradedBeside a release that comes before the one that runs has ended.
+	standsBy = claimed + `
+		90s harness started programs//karpenter-2 karpenter
+`
+	upgradedBeside = `
+		2m harness upgraded programs//karpenter karpenter version=v1.7.0
+		2m harness started programs//karpenter-2 karpenter
+		121s harness stopped programs//karpenter karpenter
+`
+	// upgradedPodByPod is upgradedBeside where all is in order. The release that comes leads when the lease of the other has run out.
+	upgradedPodByPod = `
+		10m harness upgraded programs//karpenter karpenter version=v1.7.0
+		10m harness started programs//karpenter-2 karpenter
+		601s harness stopped programs//karpenter karpenter
+		616s log log karpenter message=Successfully_acquired_lease replica=karpenter-2
+`
 	// atRest is a pod on the machine that was launched for it.
 	atRest = `
 		1m api create pods/default/web replicaset-controller 201

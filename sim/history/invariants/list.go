@@ -138,16 +138,18 @@ var all = []Invariant{
 		When:      "of scale-ups on Hetzner, where the call itself creates; of removals everywhere",
 	},
 	{
-		Name: "upgrade-carries-on", Of: []Fact{MakesClaims}, begin: upgradeCarriesOn,
+		Name: "upgrade-carries-on", Of: []Fact{LaunchesForGroups, MakesClaims}, begin: upgradeCarriesOn,
 		Statement: "What another release finds under way comes to an end: a machine that starts is initialized or given up, one that is " +
-			"marked is removed or unmarked",
-		When: "twenty undisturbed minutes after an upgrade or the way back",
+			"marked is removed or unmarked, and a scale-up that was decided is carried out",
+		When: "twenty undisturbed minutes after an upgrade or the way back; of Cluster Autoscaler no less than " +
+			"--max-node-provision-time and five minutes, while no fault is armed",
 	},
 	{
-		Name: "upgrade-leaves-alone", Of: []Fact{MakesClaims}, begin: upgradeLeavesAlone,
-		Statement: "When another release takes the program's place, no machine is launched, removed or drifts for it, and no pod is " +
-			"evicted",
+		Name: "upgrade-leaves-alone", Of: []Fact{LaunchesForGroups, MakesClaims}, begin: upgradeLeavesAlone,
+		Statement: "When another release takes the program's place, or the control plane's, no machine is launched, marked, removed or " +
+			"drifts for it, and no pod is evicted",
 		When: "within ten minutes of an upgrade or the way back, of a cluster in which all was in order and nothing had happened for " +
-			"five minutes, until something happens; of removals if the machine was Consolidatable all that time",
+			"five minutes, until something happens; of removals by Karpenter if the machine was Consolidatable all that time; of Cluster " +
+			"Autoscaler if nothing had happened for --scale-down-unneeded-time and --scale-down-delay-after-add either",
 	},
 }

@@ -25,13 +25,22 @@ func (w *world) upgraded(r *history.Entry) bool {
 	return r.Source == history.Harness && r.Verb == history.Upgraded && r.Actor == w.Actor
 }
 
+// released reports whether a release of the target's, or of the control plane's, takes the place of another one with the event.
+func released(r *history.Entry) bool {
+	return r.Source == history.Harness && r.Verb == history.Upgraded
+}
+
 // upgradeLeavesAlone: what is in order stays as it is when another release comes.
 func upgradeLeavesAlone(w *world, broken breaks) judge {
+	if w.hasFact(LaunchesForGroups) {
+		return groupsLeftAlone(w, broken)
+	}
 	var stirred time.Duration   // when something last happened that may be a reason
 	var upgrade moment          // of a cluster at rest, none once there may be another reason
 	var found map[string]*claim // those that it found, and would not have removed
 	return judge{see: func(r *history.Entry) {
-		if w.upgraded(r) {
+		// mutant: an upgrade of the control plane is no upgrade
+		if released(r) {
 			upgrade, found = moment{}, map[string]*claim{}
 			// mutant: an upgrade is judged where things happen
 			if w.now-stirred < restBefore || !w.inOrder() {
@@ -102,7 +111,7 @@ func (w *world) inOrder() bool {
 		}
 	}
 	for _, n := range w.nodes {
-		if n.registered.isSet() && !n.deleted.isSet() && (!n.ready || n.taints[disrupted].isSet()) {
+		if n.registered.isSet() && !n.deleted.isSet() && (!n.ready || n.taints[disrupted].isSet() || n.taints[toBeDeleted].isSet()) {
 			return false
 		}
 	}
@@ -131,19 +140,25 @@ func (w *world) stirs(r *history.Entry) bool {
 	case history.Cloud:
 		return r.Actor != w.Actor
 	case history.Harness:
+		// mutant: a process that comes or goes is a reason for what others do
 		return r.Actor != w.Actor && slices.Contains([]string{history.Killed, history.Stopped, history.Started}, r.Verb)
 	}
 	return false
 }
 
 // marked reports whether the event is that by which the node is to go.
-func (n *node) marked(r *history.Entry) bool { return n != nil && n.taints[disrupted].seq == r.Seq }
+func (n *node) marked(r *history.Entry) bool {
+	return n != nil && (n.taints[disrupted].seq == r.Seq || n.taints[toBeDeleted].seq == r.Seq)
+}
 
 // drifts reports whether the event is that of its drift.
 func (c *claim) drifts(r *history.Entry) bool { return c != nil && c.drifted.seq == r.Seq }
 
 // upgradeCarriesOn: what another release finds under way comes to its end.
 func upgradeCarriesOn(w *world, broken breaks) judge {
+	if w.hasFact(LaunchesForGroups) {
+		return groupsCarriedOn(w, broken)
+	}
 	// A machine has fifteen minutes to register (Karpenter's registrationTTL) before it is given up.
 	const enough = 20 * time.Minute
 	starting, marked := map[string]moment{}, map[string]moment{} // claims and Nodes, and the upgrade that found them so

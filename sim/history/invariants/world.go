@@ -83,15 +83,15 @@ type pod struct {
 }
 
 type programs struct {
-	died    moment // the target did, by itself
-	started moment // it was started again, or leads since then
-	stopped bool
+	died    moment          // the target did, by itself
+	started moment          // it was started again, or leads since then
+	running map[string]bool // its processes, by their names
 }
 
 func newWorld(s Subject) *world {
 	return &world{
 		Subject: s, instances: map[string]*instance{}, sizes: map[string]int{}, nodes: map[string]*node{}, pods: map[string]*pod{},
-		faults: map[string]string{},
+		faults: map[string]string{}, programs: programs{running: map[string]bool{s.Actor: true}},
 		claims: map[string]*claim{}, fixed: map[string]bool{},
 		batch: batch{launched: map[string]*claim{}, known: map[string]bool{}, held: map[string]moment{}},
 	}
@@ -198,9 +198,16 @@ func (w *world) seeProgram(r *history.Entry) {
 			w.programs.died = momentOf(r)
 		}
 	case history.Killed, history.Stopped:
-		w.programs.stopped = true
+		// mutant: nothing goes on where one of two processes ends
+		if delete(w.programs.running, r.Object.Name); len(w.programs.running) > 0 {
+			w.programs.started = momentOf(r)
+		}
 	case history.Started:
-		w.programs.stopped, w.programs.started, w.loops = false, momentOf(r), 0
+		// mutant: one that stands by is taken for one that begins
+		if len(w.programs.running) == 0 || w.programs.running[r.Object.Name] {
+			w.programs.started, w.loops = momentOf(r), 0
+		}
+		w.programs.running[r.Object.Name] = true
 	}
 }
 
@@ -212,13 +219,13 @@ func (w *world) seeLog(r *history.Entry) {
 	// A program does nothing until it leads: for 15s and more where the one before it kept the lease, which an end
 	// by SIGTERM does as well when it hits a renewal.
 	// mutant: a program works while another holds its lease
-	case strings.HasPrefix(r.Detail.Text("message"), "successfully acquired lease"):
+	case strings.HasPrefix(strings.ToLower(r.Detail.Text("message")), "successfully acquired lease"):
 		w.programs.started = momentOf(r)
 	}
 }
 
 // alive reports whether the target runs, as far as is known.
-func (w *world) alive() bool { return !w.programs.died.isSet() && !w.programs.stopped }
+func (w *world) alive() bool { return !w.programs.died.isSet() && len(w.programs.running) > 0 }
 
 // refused reports whether a fault is armed that may keep the cloud from what it is asked.
 func (w *world) refused() bool {

@@ -37,7 +37,7 @@ var details = map[history.Source]map[string]Form{
 		"instanceType": Text,
 		"issued":       Mark, "memory": Number, "message": Text,
 		"node": Text, "nodeName": Text, "nodePool": Text, "owner": Text, "panic": Mark, "providerID": Text, "ready": Condition,
-		"reason": Text, "registered": Mark, "removed": List, "replicas": Number, "signer": Text, "startupTaints": List,
+		"reason": Text, "registered": Mark, "removed": List, "replica": Text, "replicas": Number, "signer": Text, "startupTaints": List,
 		"subresource": Text, "taints": List, "type": Text, "unschedulable": Mark, "user": Text,
 		"zone": Text,
 	},
@@ -58,7 +58,7 @@ var details = map[history.Source]map[string]Form{
 		"NodeClaim": Mapping, "Node": Mapping, "NodePool": Mapping, "Pod": Mapping, "Pods": Text, "at": Text, "capacity-type": Text,
 		"controller": Text, "decision": Text, "delta": Number, "disrupted-node-count": Number, "error": Text, "from": Number,
 		"idle": Mark, "instance-type": Text, "instance-types": Text, "level": Text, "message": Text, "pod-count": Number, "reason": Text,
-		"replacement-node-count": Number, "requests": Mapping, "taints": List, "to": Number, "zone": Text,
+		"replacement-node-count": Number, "replica": Text, "requests": Mapping, "taints": List, "to": Number, "zone": Text,
 	},
 	history.Harness: {
 		"becomes": Text, "currency": Text, "error": Text, "failed": Truth, "field": Text, "labels": Mapping, "method": Text, "of": Number,

@@ -257,7 +257,7 @@ func TestNothingIsMadeUp(t *testing.T) {
 	}
 	// What only runs that went wrong have.
 	rare := map[history.Source][]string{
-		history.API: {"applied", "cluster", "deleting", "panic"}, history.Node: {"machineGone", "taint", "error", "exitCode"},
+		history.API: {"applied", "cluster", "deleting", "panic", "replica"}, history.Node: {"machineGone", "taint", "error", "exitCode"},
 		history.Fault: {"code", "deployment", "reason", "resourceVersion"}, history.Harness: {"method", "port"},
 	}
 	for source, there := range written {

@@ -64,6 +64,8 @@ type Profile struct {
 	// grace period the pod is killed at its end (exit code 137). Zero means at once.
 	PodStopDelay time.Duration
 
+	// Kubelet is the release that the kubelet says it is of: "v1.35.4". Empty means the fleet's.
+	Kubelet string
 	// Agents run on the node and hold a startup taint. Nil means none.
 	Agents []Agent
 	// Faults are armed when the machine boots or is adopted. Nil means none.

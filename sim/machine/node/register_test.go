@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -241,4 +242,17 @@ func TestShutdown(t *testing.T) {
 		synctest.Wait()
 		same(t, "machines", w.fleet.Stats().Nodes, 1)
 	})
+}
+
+// A kubelet says which release it is of. Only from v1.36 on it says what it can do.
+func TestKubeletRelease(t *testing.T) {
+	for release, declares := range map[string]bool{"": true, "v1.36.0": true, "v1.37.1": true, "v1.35.4": false, "v1.33.0": false} {
+		inWorld(t, 1, nil, func(w *world) {
+			w.boot(Spec{Name: "a", Profile: Profile{Kubelet: release}})
+			w.at(time.Second)
+			status := w.node().Status
+			same(t, "kubelet", status.NodeInfo.KubeletVersion, cmp.Or(release, "v1.36.3"))
+			same(t, "whether "+release+" says what it can do", len(status.DeclaredFeatures) > 0, declares)
+		})
+	}
 }

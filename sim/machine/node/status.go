@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/mod/semver"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,9 +24,11 @@ var (
 	errStarting    = errors.New("PLEG is not healthy: pleg has yet to be successful")
 )
 
+// declaredSince is the first release whose kubelets say what they can do, unless they are configured to earlier.
+const declaredSince = "v1.36.0"
+
 // declared is what a kubelet of v1.36 with its own defaults says that it can do
-// (k8s.io/component-helpers/nodedeclaredfeatures/features). Older ones say nothing, and an older
-// kube-apiserver does not hear it.
+// (k8s.io/component-helpers/nodedeclaredfeatures/features). An older kube-apiserver does not hear it.
 var declared = []string{
 	"ExtendWebSocketsToKubelet",
 	"InPlacePodLevelResourcesVerticalScaling",
@@ -165,7 +168,7 @@ func (k *kubelet) object(now time.Time, ready condition) *corev1.Node {
 			Addresses:        k.spec.Addresses,
 			Conditions:       conditions(now, nil, ready),
 			NodeInfo:         k.nodeInfo(),
-			DeclaredFeatures: declared,
+			DeclaredFeatures: k.declared(),
 			DaemonEndpoints:  corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: 10250}},
 		},
 	}
@@ -213,6 +216,19 @@ func (k *kubelet) architecture() string {
 	return cmp.Or(k.spec.Info.Architecture, k.spec.Labels[corev1.LabelArchStable], "amd64")
 }
 
+// release is that of Kubernetes which the kubelet is of.
+func (k *kubelet) release() string {
+	return cmp.Or(k.spec.Info.KubeletVersion, k.spec.Profile.Kubelet, k.fleet.cfg.KubeletVersion)
+}
+
+func (k *kubelet) declared() []string {
+	// mutant: an older kubelet says that it can do what newer ones can
+	if semver.Compare(k.release(), declaredSince) < 0 {
+		return nil
+	}
+	return declared
+}
+
 func (k *kubelet) nodeInfo() corev1.NodeSystemInfo {
 	given := k.spec.Info
 	return corev1.NodeSystemInfo{
@@ -222,7 +238,7 @@ func (k *kubelet) nodeInfo() corev1.NodeSystemInfo {
 		KernelVersion:           cmp.Or(given.KernelVersion, "6.8.0-generic"),
 		OSImage:                 cmp.Or(given.OSImage, "Ubuntu 24.04 LTS"),
 		ContainerRuntimeVersion: cmp.Or(given.ContainerRuntimeVersion, "containerd://2.1.4"),
-		KubeletVersion:          cmp.Or(given.KubeletVersion, k.fleet.cfg.KubeletVersion),
+		KubeletVersion:          k.release(),
 		OperatingSystem:         cmp.Or(given.OperatingSystem, "linux"),
 		Architecture:            k.architecture(),
 	}
