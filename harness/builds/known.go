@@ -44,5 +44,8 @@ const (
 	AWSCCM       = "aws-ccm"
 )
 
+// Descheduler evicts pods so that they get better places; it is beside a target in a world.
+const Descheduler = "descheduler"
+
 // OnInstances is what features/instances/ is played on.
 var OnInstances = Ref{Name: "karpenter", Version: "v1.7.0", Provider: Instances}

@@ -92,5 +92,8 @@ func (r Ref) Program() string {
 	return r.Name
 }
 
+// OtherKubernetes reports whether it is of another Kubernetes than nodestorm's own, which is made only for those who ask for it.
+func (r Ref) OtherKubernetes() bool { return r.Name == Kubernetes.Name && r != Kubernetes }
+
 // String is NAME@VERSION.
 func (r Ref) String() string { return r.Name + "@" + r.Version }

@@ -11,6 +11,7 @@ var Modules = map[string]string{
 	"karpenter":   "sigs.k8s.io/karpenter",
 	KarpenterAWS:  "github.com/aws/karpenter-provider-aws",
 	AWSCCM:        "k8s.io/cloud-provider-aws",
+	Descheduler:   "sigs.k8s.io/descheduler",
 	"cluster-api": "sigs.k8s.io/cluster-api",
 	// Another release's than nodestorm's own, which is a module of nodestorm's.
 	Kubernetes.Name: "k8s.io/kubernetes",
@@ -56,6 +57,8 @@ func (m Manifest) recipesPackage() bool {
 		return m.Source.Package == "./cmd/controller" && len(m.Source.Tags) == 0
 	case m.Name == AWSCCM:
 		return m.Source.Package == "./cmd/aws-cloud-controller-manager" && len(m.Source.Tags) == 0
+	case m.Name == Descheduler:
+		return m.Source.Package == "./cmd/descheduler" && len(m.Source.Tags) == 0
 	case m.Name == "cluster-api" && OwnCore(m.Version):
 		return m.Source.Package == "./"+Core && len(m.Source.Tags) == 0
 	}

@@ -26,6 +26,9 @@ type Facts struct {
 	Unbuilt bool `json:"unbuilt,omitempty"`
 	// Apart says that its builds are dear, and made only for those who ask for them: setup leaves them out.
 	Apart bool `json:"apart,omitempty"`
+	// ApartReleases are those releases of which that is true, if it is not true of all: the few records that are about them
+	// do not make up for their builds.
+	ApartReleases []string `json:"apartReleases,omitempty"`
 	// PerCloud says that each build is for one cloud, which its records are then of.
 	PerCloud bool `json:"perCloud,omitempty"`
 	// BuiltIn is the cloud that builds have which are made for none.
@@ -40,6 +43,8 @@ type Drawn struct {
 	Cloud string `json:"cloud"`
 	// Pools says that its machines are of NodePools, and of no groups.
 	Pools bool `json:"pools,omitempty"`
+	// Upgrades says that another release can take its place while the cluster lives.
+	Upgrades bool `json:"upgrades,omitempty"`
 	// Pod and Node are the annotations by which it leaves them alone.
 	Pod  string `json:"pod"`
 	Node string `json:"node"`

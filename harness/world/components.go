@@ -117,7 +117,7 @@ func (w *World) forGuests(spec process.Spec) []string {
 
 // controlPlaneProgram is where a program of a control plane is, and how it is launched.
 func (w *World) controlPlaneProgram(name string) (path string, launch func(*exec.Cmd) error) {
-	path, builtWithClock := w.cfg.program(name)
+	path, builtWithClock := w.cfg.on(w.Release()).program(name)
 	// mutant: a guest of a control plane is started as any program
 	return path, w.Launch(builtWithClock)
 }
@@ -126,14 +126,23 @@ func (w *World) controlPlaneProgram(name string) (path string, launch func(*exec
 type component struct {
 	process.Spec
 	process *process.Process
-	order   int // how many were started before it for the first time
+	order   int    // how many were started before it for the first time
+	of      string // the program that it is a replica of; empty: it is alone, and called so
 }
+
+// program is what the history calls who does what it does.
+func (c component) program() string { return cmp.Or(c.of, c.Name) }
 
 // StartComponent runs a program as part of the world: in its time, its output in
 // the run's logs, its death and its data races noticed. Until the program is ready, for which it has three
 // minutes of real time where spec says nothing, virtual time passes as real time does
 // while anybody works.
 func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process.Process, error) {
+	return w.startReplica(ctx, spec.Name, spec)
+}
+
+// startReplica is StartComponent for one of the processes that a program consists of.
+func (w *World) startReplica(ctx context.Context, program string, spec process.Spec) (*process.Process, error) {
 	if spec.Elsewhere != nil {
 		spec.Env = w.ownFilesEnvironment(spec.Env)
 	} else {
@@ -146,7 +155,7 @@ func (w *World) StartComponent(ctx context.Context, spec process.Spec) (*process
 			own(line)
 		}
 	}
-	return w.startComponent(ctx, component{Spec: spec})
+	return w.startComponent(ctx, component{Spec: spec, of: program})
 }
 
 // startComponent starts one that has all of its environment.
@@ -159,8 +168,9 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	defer context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })() // without the others it won't get ready
 	c.Log = w.LogFile(c.Name)
 	c.ReadyWithin = cmp.Or(c.ReadyWithin, controlPlaneStart)
-	c.Env = w.forGuests(c.Spec)
-	p, err := process.Spawn(ctx, c.Spec)
+	spec := c.Spec
+	spec.Env = w.forGuests(c.Spec)
+	p, err := process.Spawn(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +186,7 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	}
 	if err := p.AwaitReady(ctx, w.Clock().After); err != nil {
 		if exited := new(process.ExitError); errors.As(err, &exited) {
-			w.recordDeath(c.Name, err) // the caller may start it otherwise
+			w.recordDeath(c.program(), err) // the caller may start it otherwise
 		}
 		return nil, err
 	}
@@ -191,7 +201,8 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	if before, again := w.components[c.Name]; again {
 		c.order = before.order
 	} else {
-		c.order = len(w.components)
+		c.order = w.firsts
+		w.firsts++
 		w.undo = append(w.undo, func() error { return w.stopComponent(c.Name) })
 	}
 	c.process = p

@@ -34,7 +34,9 @@ type local struct {
 	ca       *authority     // of its clients, and of kube-apiserver for them
 	tokenKey string         // file of the key that signs service accounts' tokens
 	tunnel   *tunnel.Tunnel // to kubelets; nil without
-	admin    *rest.Config
+	// flags are those that kube-apiserver of any release is started with.
+	flags map[string][]string
+	admin *rest.Config
 
 	dialStore func(context.Context) (net.Conn, error) // to etcd
 }
@@ -116,12 +118,10 @@ func (c *local) startAPIServer(ctx context.Context) error {
 		return err
 	}
 	url := "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	flags, err := c.apiServerFlags(certs, url)
-	if err != nil {
+	if c.flags, err = c.apiServerFlags(certs, url); err != nil {
 		return err
 	}
-	flags["secure-port"] = []string{strconv.Itoa(port)}
-	maps.Copy(flags, c.Wishes.APIServer)
+	c.flags["secure-port"] = []string{strconv.Itoa(port)}
 	if c.admin, err = c.userAt(url, "admin", "system:masters"); err != nil {
 		return fmt.Errorf("making user %q: %w", "admin", err)
 	}
@@ -138,7 +138,7 @@ func (c *local) startAPIServer(ctx context.Context) error {
 		Path: path, Launch: launch,
 		Dir:    c.Dir,
 		Env:    w.environment(fewerCollections),
-		Args:   commandLine(flags),
+		Args:   c.apiServerLine(),
 		Stdout: func(line []byte) { _, _ = c.Calls.Write(append(bytes.Clone(line), '\n')) },
 		Ready:  healthy(client, url+"/healthz"),
 	}})
@@ -189,11 +189,6 @@ func (c *local) apiServerFlags(certs, url string) (flags map[string][]string, er
 		"etcd-servers":                     {etcdURL},
 		"runtime-config":                   Served(c.Wishes.Serves...),
 	}
-	if policies := c.World.Policies(); policies != "" {
-		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.
-		flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true"}
-		flags["runtime-config"] = append(flags["runtime-config"], Served(policies)...)
-	}
 	if c.Wishes.Kubelets {
 		more, err := c.openToKubelets(certs)
 		if err != nil {
@@ -202,6 +197,18 @@ func (c *local) apiServerFlags(certs, url string) (flags map[string][]string, er
 		maps.Copy(flags, more)
 	}
 	return flags, nil
+}
+
+// apiServerLine is what kube-apiserver of the world's release is started with.
+func (c *local) apiServerLine() []string {
+	flags := maps.Clone(c.flags)
+	if policies := c.World.Policies(); policies != "" {
+		// Targets' packages use the policy to mend what a stand-in for a cloud gets wrong.
+		flags["feature-gates"] = []string{"MutatingAdmissionPolicy=true"}
+		flags["runtime-config"] = slices.Concat(flags["runtime-config"], Served(policies))
+	}
+	maps.Copy(flags, c.Wishes.APIServer)
+	return commandLine(flags)
 }
 
 // commandLine are flags by their names, each as often as it has values.
@@ -252,7 +259,7 @@ const Policies = "admissionregistration.k8s.io/v1beta1"
 // Policies is where the world's API servers serve MutatingAdmissionPolicy; its fields are the
 // same everywhere. It is empty for releases that have none.
 func (w *World) Policies() string {
-	switch v := w.cfg.Version; {
+	switch v := w.Release().Version; {
 	case v == "" || semver.Compare(v, "v1.34.0-0") >= 0:
 		return Policies
 	case HasPolicies(v):

@@ -43,7 +43,7 @@ func (w *World) reportEnd(c component) {
 	if lost := new(process.LostError); errors.As(err, &lost) {
 		w.Died(lost.By, err)
 	} else {
-		w.Died(c.Name, err)
+		w.Died(c.program(), err)
 	}
 }
 

@@ -8,38 +8,40 @@ import (
 	"nodestorm/sim/history"
 )
 
-// Probe restarts a program as a kubelet does with a liveness probe, until the world ends: it
+// Probe restarts the processes of a program as a kubelet does with a liveness probe, until the world ends: each
 // is asked at such intervals what it was asked when it started, and once it has failed so
 // often in a row it is ended by SIGTERM and started again. While it does not run, because
 // another call has ended it, it is not asked.
-func (w *World) Probe(name string, every time.Duration, failures int) {
+func (w *World) Probe(program string, every time.Duration, failures int) {
 	w.background.Go(func() {
 		ctx, cancel := w.Alive(context.Background())
 		defer cancel(nil)
-		for failed := 0; ; {
+		for failed := map[string]int{}; ; {
 			select {
 			case <-w.Clock().After(every):
 			case <-ctx.Done():
 				return
 			}
-			unhealthy := w.probe(ctx, name)
-			if ctx.Err() != nil {
-				return
-			}
-			if unhealthy == nil {
-				failed = 0
-				continue
-			}
-			if failed++; failed < failures {
-				continue
-			}
-			failed = 0
-			if w.StopProgram(ctx, name, false) != nil {
-				continue // another call was faster
-			}
-			if err := w.StartAgain(ctx, name); err != nil {
-				w.Died(name, err)
-				return
+			for _, name := range w.Replicas(program) {
+				unhealthy := w.probe(ctx, name)
+				if ctx.Err() != nil {
+					return
+				}
+				if unhealthy == nil {
+					failed[name] = 0
+					continue
+				}
+				if failed[name]++; failed[name] < failures {
+					continue
+				}
+				failed[name] = 0
+				if w.StopProgram(ctx, name, false) != nil {
+					continue // another call was faster
+				}
+				if err := w.StartAgain(ctx, name); err != nil {
+					w.Died(program, err)
+					return
+				}
 			}
 		}
 	})
@@ -61,7 +63,7 @@ func (w *World) probe(ctx context.Context, name string) error {
 		return nil
 	}
 	w.history.Record(history.Event{
-		Source: history.Harness, Verb: history.Unhealthy, Actor: name,
+		Source: history.Harness, Verb: history.Unhealthy, Actor: c.program(),
 		Object: history.Object{Resource: history.Programs, Name: name},
 		Detail: map[string]any{"error": err.Error()},
 	})

@@ -25,16 +25,17 @@ func (w *World) StopProgram(ctx context.Context, name string, kill bool) error {
 	if kill {
 		verb = history.Killed
 	}
-	p, ok := w.Component(name)
+	c, ok := w.component(name)
 	if !ok {
 		return w.unknown(name)
 	}
+	p := c.process
 	select {
 	case <-p.Exited():
 		return fmt.Errorf("%s does not run: it was ended before", name)
 	default:
 	}
-	w.recordEvent(verb, name) // before: what comes of it is after it
+	w.recordEvent(verb, c.program(), name) // before: what comes of it is after it
 	if kill {
 		return p.Kill()
 	}
@@ -67,7 +68,7 @@ func (w *World) StartAgain(ctx context.Context, name string) error {
 	default:
 		return fmt.Errorf("%s runs already", name)
 	}
-	w.recordEvent(history.Started, name) // before: what it does is after it
+	w.recordEvent(history.Started, c.program(), name) // before: what it does is after it
 	if _, err := w.startComponent(ctx, c); err != nil {
 		return fmt.Errorf("starting %s again: %w", name, err)
 	}
@@ -93,16 +94,17 @@ func (w *World) Replace(ctx context.Context, spec process.Spec) error {
 	if err := w.End(ctx, spec.Name); err != nil {
 		return err
 	}
-	w.recordEvent(history.Started, spec.Name) // before: what it does is after it
+	w.recordEvent(history.Started, spec.Name, spec.Name) // before: what it does is after it
 	if _, err := w.StartComponent(ctx, spec); err != nil {
 		return fmt.Errorf("starting another release of %s: %w", spec.Name, err)
 	}
 	return nil
 }
 
-func (w *World) recordEvent(verb, program string) {
+// recordEvent is about a process that a program consists of.
+func (w *World) recordEvent(verb, program, replica string) {
 	w.history.Record(history.Event{Source: history.Harness, Verb: verb, Actor: program, Object: history.Object{Resource: history.Programs,
-		Name: program}})
+		Name: replica}})
 }
 
 func (w *World) unknown(name string) error {

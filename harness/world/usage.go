@@ -49,10 +49,15 @@ func (w *World) recordUsage() {
 	if w.history == nil {
 		return
 	}
-	usage := w.Usage()
-	for _, name := range slices.Sorted(maps.Keys(usage)) {
-		w.history.Record(history.Event{Source: history.Harness, Verb: history.Used, Actor: name,
-			Detail: history.Detail{"seconds": usage[name].CPU.Seconds()}})
+	used := map[string]float64{}
+	for name, u := range w.Usage() {
+		if c, is := w.component(name); is {
+			name = c.program()
+		}
+		used[name] += u.CPU.Seconds()
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		w.history.Record(history.Event{Source: history.Harness, Verb: history.Used, Actor: name, Detail: history.Detail{"seconds": used[name]}})
 	}
 }
 

@@ -10,6 +10,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,7 +55,10 @@ type World struct {
 	client  kubernetes.Interface
 
 	mu         sync.Mutex
+	release    Release
 	components map[string]component
+	firsts     int                         // how many have been started for the first time
+	pods       map[string]int              // how many processes each program has had that has a number of them
 	programs   map[string]*process.Process // whose end is not the world's
 	ways       map[string]*apifault.Proxy  // of controllers
 	undo       []func() error              // run in reverse by Stop
@@ -82,7 +86,8 @@ func Start(ctx context.Context, cfg Config) (_ *World, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	w := &World{cfg: cfg, components: map[string]component{}, programs: map[string]*process.Process{}, ways: map[string]*apifault.Proxy{}}
+	w := &World{cfg: cfg, components: map[string]component{}, pods: map[string]int{}, programs: map[string]*process.Process{},
+		ways: map[string]*apifault.Proxy{}, release: Release{ControlPlane: cfg.ControlPlane, Version: cfg.Version}}
 	w.ctx, w.fail = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -228,6 +233,8 @@ func (w *World) startFleet(ctx context.Context) (err error) {
 	if w.client, err = node.Client(w.Admin(), "nodestorm"); err != nil {
 		return err
 	}
+	// mutant: kubelets are newer than an older control plane
+	cfg.KubeletVersion = cmp.Or(cfg.KubeletVersion, w.cfg.Version)
 	cfg.Clock, cfg.History, cfg.Seed = w.Clock(), w.history, w.cfg.Seed
 	if w.fleet, err = node.New(cfg); err != nil {
 		return err

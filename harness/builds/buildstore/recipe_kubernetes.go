@@ -82,7 +82,7 @@ func controlPlane(ref builds.Ref) (Recipe, error) {
 
 // CheckKubernetes reports whether a release can be a world's control plane.
 func CheckKubernetes(version string) error {
-	if !semver.IsValid(version) {
+	if !semver.IsValid(version) || semver.Major(version) != "v1" {
 		return fmt.Errorf("%q is no version of Kubernetes, such as %s", version, builds.Kubernetes.Version)
 	}
 	// mutant: a control plane is never too old

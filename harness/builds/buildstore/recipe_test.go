@@ -40,6 +40,13 @@ func TestKnown(t *testing.T) {
 	}
 	_, err = Known(builds.Ref{Name: "aws-ccm", Version: "1.34.3"})
 	wantError(t, err, "aws-ccm@1.34.3 is not a release", "aws-ccm@v1.34.3")
+	r, err = Known(builds.Ref{Name: "descheduler", Version: "v0.36.0"})
+	ok(t, err)
+	if r.Module != "sigs.k8s.io/descheduler" || r.Package != "./cmd/descheduler" || r.Provider != "" || len(r.Assets) != 1 {
+		t.Errorf("descheduler: %+v", r)
+	}
+	_, err = Known(builds.Ref{Name: "descheduler", Version: "0.36"})
+	wantError(t, err, "descheduler@0.36 is not a release", "descheduler@v0.36.0")
 	r, err = Known(builds.Ref{Name: "kubernetes", Version: "v1.33.5"})
 	ok(t, err)
 	if r.Module != "k8s.io/kubernetes" || !r.Plain || len(r.Faces) != 4 || !strings.Contains(r.LDFlags, "component-base/version.gitVersion=v1.33.5") || r.sealed != "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // Kind is the cloud controller manager of AWS.
-var Kind = deploy.Kind{Name: builds.AWSCCM, Sentences: []deploy.Sentences{sentences}}
+var Kind = deploy.Kind{Name: builds.AWSCCM, CheckUpgrade: deploy.WithoutCRDs, Sentences: []deploy.Sentences{sentences}}
 
 var sentences = deploy.Sentences{Sentences: scene.Sentences{
 	Worlds: "the cloud controller manager of AWS", Records: "instances and calls (cloud), nodes (node), calls to the API server (api)",
@@ -31,7 +31,11 @@ func act(ctx context.Context, s *scene.Scene, _ words.Args) error {
 	if t := s.Rig.Target; t.Name != builds.AWSCCM {
 		return fmt.Errorf("%s is no cloud controller manager of AWS: take %s", t.Ref, builds.AWSCCM)
 	}
-	return bring(ctx, s, s.Rig.Target)
+	first, err := s.FirstRelease()
+	if err != nil {
+		return err
+	}
+	return bring(ctx, s, first, true)
 }
 
 func named(a words.Args) builds.Ref { return builds.Ref{Name: builds.AWSCCM, Version: a.Text(0)} }
@@ -49,5 +53,5 @@ func beside(ctx context.Context, s *scene.Scene, a words.Args) error {
 	if err != nil {
 		return err
 	}
-	return bring(ctx, s, t)
+	return bring(ctx, s, t, false)
 }

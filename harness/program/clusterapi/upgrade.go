@@ -70,6 +70,9 @@ func (a *ClusterAPI) Upgrade(ctx context.Context, to builds.Target, left scene.L
 // checkUpgrade finds a CRD of which the other release lacks the version in which this one stores objects: the API server would
 // refuse it.
 func checkUpgrade(from, to builds.Target, left scene.LeftBehind) error {
+	if err := deploy.KeepsLease(to, left); err != nil {
+		return err
+	}
 	// mutant: a way back that CRDs forbid is found out when it is gone
 	if left.CRDs || left.Refused || from.Ref == to.Ref {
 		return nil

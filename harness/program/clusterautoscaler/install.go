@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/semver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,7 +25,6 @@ import (
 	"nodestorm/harness/cloud"
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/program/manifest"
-	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/reports/redact"
@@ -118,34 +118,6 @@ func (a *Autoscaler) readRights() (rights []*unstructured.Unstructured, err erro
 		rights = append(rights, o)
 	}
 	return rights, nil
-}
-
-// Upgrade has another release take the place of the one that runs, with the flags that it knows of those that were wanted.
-func (a *Autoscaler) Upgrade(ctx context.Context, to builds.Target, left scene.LeftBehind) error {
-	if left.CRDs || left.Refused {
-		return errors.New("no CRDs could be left behind: Cluster Autoscaler brings none")
-	}
-	cfg := a.cfg
-	cfg.Target = to
-	next, err := prepare(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	if next.rights = a.rights; !left.Roles {
-		if next.rights, err = next.readRights(); err != nil {
-			return err
-		}
-	}
-	if err := deploy.Upgrade(ctx, a.client, a.rights, next.rights); err != nil {
-		return fmt.Errorf("upgrading to %s: %w", to.Ref, err)
-	}
-	next.client, next.way, next.ways = a.client, a.way, a.ways
-	*a = *next
-	spec, err := a.spec()
-	if err != nil {
-		return err
-	}
-	return a.cfg.World.Replace(ctx, spec)
 }
 
 // Check finds out whether the build can do what is wanted, before anything
@@ -276,7 +248,7 @@ func manifestFlags(m *manifest.Container, args []string) (flags, error) {
 }
 
 // documentedRBAC is rbac.yaml for the service account at hand, without what is
-// withheld.
+// withheld and what later releases ask for.
 func (a *Autoscaler) documentedRBAC() ([]*unstructured.Unstructured, error) {
 	objects, err := manifest.Decode(rbac)
 	if err != nil {
@@ -297,27 +269,40 @@ func (a *Autoscaler) documentedRBAC() ([]*unstructured.Unstructured, error) {
 		}
 	}
 	for _, group := range a.cfg.Withheld {
-		if !withhold(objects, group) {
+		if !dropRules(objects, func(rule map[string]any) bool {
+			groups, _, _ := unstructured.NestedStringSlice(rule, "apiGroups")
+			return slices.Contains(groups, group)
+		}) {
 			return nil, fmt.Errorf("the API group %q cannot be withheld: there are no documented rights on it", group)
 		}
 	}
+	dropRules(objects, func(rule map[string]any) bool {
+		since, _ := rule["since"].(string)
+		delete(rule, "since") // which is ours
+		return older(a.cfg.Target.Version, since)
+	})
 	return objects, nil
 }
 
-// withhold removes the rules on an API group, and reports whether there were any.
-func withhold(objects []*unstructured.Unstructured, group string) (found bool) {
+// dropRules removes rules of roles, and reports whether there were any such.
+func dropRules(objects []*unstructured.Unstructured, drop func(rule map[string]any) bool) (found bool) {
 	for _, o := range objects {
 		rules, _, _ := unstructured.NestedSlice(o.Object, "rules")
-		kept := slices.DeleteFunc(slices.Clone(rules), func(rule any) bool {
-			groups, _, _ := unstructured.NestedStringSlice(rule.(map[string]any), "apiGroups")
-			return slices.Contains(groups, group)
-		})
-		if len(kept) < len(rules) {
-			found = true
-			o.Object["rules"] = kept
+		if rules == nil {
+			continue
 		}
+		kept := slices.DeleteFunc(slices.Clone(rules), func(rule any) bool { return drop(rule.(map[string]any)) })
+		found = found || len(kept) < len(rules)
+		o.Object["rules"] = kept
 	}
 	return found
+}
+
+// older reports whether a version is of a minor release before one. What is no version is not.
+func older(version, minor string) bool {
+	of := semver.MajorMinor("v" + version)
+	// mutant: a release has the rights of those after it
+	return minor != "" && of != "" && semver.Compare(of, "v"+minor) < 0
 }
 
 // Settings are the command line and the environment, without what must not be

@@ -9,7 +9,7 @@ import (
 
 // Kind is Cluster Autoscaler.
 var Kind = deploy.Kind{
-	Name: Name, Check: checkRequest, Manifest: &manifestOptions, Sentences: []deploy.Sentences{sentences},
+	Name: Name, Check: checkRequest, CheckUpgrade: deploy.WithoutCRDs, Manifest: &manifestOptions, Sentences: []deploy.Sentences{sentences},
 }
 
 var manifestOptions = manifest.Options{Program: Name, Provided: []string{"HCLOUD_TOKEN", "HCLOUD_ENDPOINT"}}

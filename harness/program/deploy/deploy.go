@@ -3,6 +3,7 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"nodestorm/harness/world"
@@ -143,6 +145,26 @@ func Rights(o *unstructured.Unstructured) bool {
 		return true
 	}
 	return false
+}
+
+// Rolling is how many pods there may be beyond those that a Deployment has, and how many of these need not be Ready while others take
+// their place.
+func Rolling(o *unstructured.Unstructured, replicas int) (surge, unavailable int, err error) {
+	var d appsv1.Deployment
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &d); err != nil {
+		return 0, 0, err
+	}
+	if d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		return 0, replicas, nil
+	}
+	// What it does not say is 25 % (apps/v1's defaults): of the first rounded up, of the second down.
+	quarter := intstr.FromString("25%")
+	rolling := cmp.Or(d.Spec.Strategy.RollingUpdate, &appsv1.RollingUpdateDeployment{})
+	if surge, err = intstr.GetScaledValueFromIntOrPercent(cmp.Or(rolling.MaxSurge, &quarter), replicas, true); err != nil {
+		return 0, 0, err
+	}
+	unavailable, err = intstr.GetScaledValueFromIntOrPercent(cmp.Or(rolling.MaxUnavailable, &quarter), replicas, false)
+	return surge, unavailable, err
 }
 
 // Container is the first container of a Deployment.

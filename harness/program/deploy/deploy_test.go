@@ -47,3 +47,22 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("what only the old release has: %v, want that it is gone", err)
 	}
 }
+
+// How many pods may come before others go is as the API has it where a Deployment says nothing.
+func TestRolling(t *testing.T) {
+	for _, c := range []struct {
+		strategy                     map[string]any
+		replicas, surge, unavailable int
+	}{
+		{nil, 1, 1, 0},
+		{map[string]any{"rollingUpdate": map[string]any{"maxUnavailable": int64(1)}}, 2, 1, 1},
+		{map[string]any{"rollingUpdate": map[string]any{"maxSurge": "100%", "maxUnavailable": "50%"}}, 3, 3, 1},
+		{map[string]any{"type": "Recreate"}, 2, 0, 2},
+	} {
+		o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"strategy": c.strategy}}}
+		surge, unavailable, err := deploy.Rolling(o, c.replicas)
+		if err != nil || surge != c.surge || unavailable != c.unavailable {
+			t.Errorf("%v of %d: %d more and %d less, %v, want %d and %d", c.strategy, c.replicas, surge, unavailable, err, c.surge, c.unavailable)
+		}
+	}
+}

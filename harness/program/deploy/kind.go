@@ -52,6 +52,25 @@ type Sentences struct {
 	Thens []then.Sentence
 }
 
+// WithoutCRDs finds out what cannot be left behind by the upgrade of a program that brings no CRDs.
+func WithoutCRDs(_, to builds.Target, left scene.LeftBehind) error {
+	if err := KeepsLease(to, left); err != nil {
+		return err
+	}
+	if left.CRDs || left.Refused {
+		return fmt.Errorf("%s brings no CRDs that could be left behind or refused", to.Ref)
+	}
+	return nil
+}
+
+// KeepsLease finds out that the lease cannot be left behind by the upgrade of a program that always ends in the same way.
+func KeepsLease(to builds.Target, left scene.LeftBehind) error {
+	if left.Lease {
+		return fmt.Errorf("%s does not come in such a way that a lease is left behind: only Karpenter does", to.Ref)
+	}
+	return nil
+}
+
 // NoKind is that a world does not have a kind of objects yet, and how it comes to.
 func NoKind(kind schema.GroupVersionKind, how string) error {
 	return fmt.Errorf("there is no kind %s of %s yet: %s", kind.Kind, kind.GroupVersion(), how)

@@ -11,18 +11,10 @@ import (
 	"time"
 
 	"nodestorm/harness/program/deploy"
-	"nodestorm/harness/program/manifest"
 	"nodestorm/harness/world/container"
 )
 
-// Set gives the controller variables beside those of the release's chart, or in their
-// place, and flags as on a command line.
-func (k *Karpenter) Set(env []manifest.Variable, flags []string) {
-	k.set = append(k.set, env...)
-	k.flags = append(k.flags, flags...)
-	k.setVariables()
-}
-
+// setVariables gives the controller those of the scenario beside those of the release's chart, or in their place.
 func (k *Karpenter) setVariables() {
 	for _, v := range k.set {
 		k.env = slices.DeleteFunc(k.env, func(have string) bool { return strings.HasPrefix(have, v.Name+"=") })
@@ -31,7 +23,7 @@ func (k *Karpenter) setVariables() {
 }
 
 // place are the flags that say where the controller is, which is the world's to say.
-var place = []string{"kubeconfig", "metrics-port", "health-probe-port", "leader-election-namespace"}
+var place = []string{"kubeconfig", "metrics-port", "health-probe-port", "leader-election-namespace", "webhook-port", "webhook-metrics-port"}
 
 // flagLine begins the description of a flag, as package flag prints it.
 var flagLine = regexp.MustCompile(`(?m)^  -([a-z0-9][a-z0-9-]*)(?:\s|$)`)

@@ -17,6 +17,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -63,12 +64,19 @@ type Karpenter struct {
 	flags  []string // of the scenario, as set is
 	rights []*unstructured.Unstructured
 	way    deploy.APIAccess
+	hooks  webhooks
 	cloud  Cloud // nil: that of the provider kwok
-	port   int   // of its metrics, once it is started
 	delays bool  // the node classes of kwok can say how long a machine takes to register
 	// Registers is from a machine's launch to its registration, where the cloud is that of the provider kwok and its
 	// release cannot say so; zero: at once. It counts before Start.
 	Registers time.Duration
+	// Replicas are how many processes there are, one unless it says more. It counts before Start.
+	Replicas   int
+	deployment *unstructured.Unstructured // of the release's chart
+
+	mu     sync.Mutex
+	ports  map[string]ports
+	leader string // the process that leads, empty before one does
 }
 
 // Cloud is one whose provider is linked into a release, and which has node classes of its own.
@@ -83,25 +91,38 @@ type Cloud interface {
 	Adapt(o *unstructured.Unstructured, from schema.GroupKind)
 }
 
+// ports are those of a process.
+type ports struct {
+	metrics, webhook int
+}
+
+// Settings of the scenario for the controller: variables beside those of the release's chart or in their place, and flags as on a
+// command line.
+type Settings struct {
+	Env   []manifest.Variable
+	Flags []string
+}
+
 // Install puts the release's CRDs, namespace and RBAC into the world. The
 // controller does not run yet: see Start. A build with the provider of a cloud wants that, others nil.
-func Install(ctx context.Context, w *world.World, t builds.Target, cloud Cloud) (*Karpenter, error) {
+func Install(ctx context.Context, w *world.World, t builds.Target, cloud Cloud, of Settings) (*Karpenter, error) {
 	c, err := client.New(w.Admin(), client.Options{})
 	if err != nil {
 		return nil, err
 	}
-	k := &Karpenter{world: w, target: t, client: c, cloud: cloud}
-	if err := k.installCRDs(false); err != nil {
+	k := &Karpenter{world: w, target: t, client: c, cloud: cloud, Replicas: 1, ports: map[string]ports{}, set: of.Env, flags: of.Flags}
+	if err := k.readChart(); err != nil {
 		return nil, err
 	}
-	if err := k.readChart(); err != nil {
+	if err := k.installCRDs(false); err != nil {
 		return nil, err
 	}
 	create, err := k.ofCloud()
 	if err != nil {
 		return nil, err
 	}
-	if err := deploy.Create(ctx, c, slices.Concat(create, k.rights, []*unstructured.Unstructured{deploy.Namespace(Name)})...); err != nil {
+	create = slices.Concat(create, k.rights, k.hooks.objects, []*unstructured.Unstructured{deploy.Namespace(Name)})
+	if err := deploy.Create(ctx, c, create...); err != nil {
 		return nil, fmt.Errorf("installing %s: %w", t.Ref, err)
 	}
 	if cloud == nil {
@@ -116,13 +137,14 @@ func (k *Karpenter) readChart() error {
 	if k.cloud != nil {
 		values = k.cloud.Values()
 	}
-	objects, err := render(k.target.Asset(k.edition().chart), values)
+	objects, err := render(k.target.Asset(k.edition().chart), values, !k.webhooksOff())
 	if err != nil {
 		return fmt.Errorf("rendering the chart of %s: %w", k.target.Ref, err)
 	}
 	k.env, k.rights = nil, nil
 	for _, o := range objects {
 		if o.GetKind() == "Deployment" {
+			k.deployment = o
 			if k.env, err = containerEnv(o); err != nil {
 				return fmt.Errorf("reading the Deployment of %s: %w", k.target.Ref, err)
 			}
@@ -134,7 +156,8 @@ func (k *Karpenter) readChart() error {
 	if k.env == nil {
 		return fmt.Errorf("the chart of %s has no Deployment", k.target.Ref)
 	}
-	return nil
+	k.setVariables()
+	return k.serveWebhooks(objects)
 }
 
 func (k *Karpenter) edition() edition { return editions[k.target.Name] }
@@ -153,13 +176,20 @@ func prices(of *fakecloud.Catalogue) history.Event {
 // installCRDs brings those of the release. Those that are refused may stay as they are.
 func (k *Karpenter) installCRDs(unlessRefused bool) (err error) {
 	crds := envtest.CRDInstallOptions{ErrorIfPathMissing: true, PollInterval: 10 * time.Millisecond} // real: time may jump in between
-	for _, path := range k.edition().crds {
+	for _, path := range k.crdPaths() {
 		crds.Paths = append(crds.Paths, k.target.Asset(path))
 	}
 	if k.cloud != nil {
 		if crds.CRDs, err = k.cloud.CRDs(); err != nil {
 			return err
 		}
+	}
+	if err := envtest.ReadCRDFiles(&crds); err != nil {
+		return fmt.Errorf("reading the CRDs of %s: %w", k.target.Ref, err)
+	}
+	crds.Paths = nil // they are read
+	if k.hasWebhooks() {
+		redirect(crds.CRDs, k.hooks.service.Port())
 	}
 	if unlessRefused {
 		if crds, err = k.withoutRefused(crds); err != nil {
@@ -176,9 +206,6 @@ func (k *Karpenter) installCRDs(unlessRefused bool) (err error) {
 
 // withoutRefused are the CRDs that the API server takes, each of which it is asked for, as Helm does it.
 func (k *Karpenter) withoutRefused(crds envtest.CRDInstallOptions) (envtest.CRDInstallOptions, error) {
-	if err := envtest.ReadCRDFiles(&crds); err != nil {
-		return crds, fmt.Errorf("reading the CRDs of %s: %w", k.target.Ref, err)
-	}
 	taken := envtest.CRDInstallOptions{PollInterval: crds.PollInterval}
 	for _, crd := range crds.CRDs {
 		switch err := envtest.CreateCRDs(k.world.Admin(), []*apiextensionsv1.CustomResourceDefinition{crd}); {
@@ -226,10 +253,9 @@ func (k *Karpenter) Adapt(o *unstructured.Unstructured) {
 // Settings are the controller's command line and environment, but for what says where it is.
 func (k *Karpenter) Settings() []string { return slices.Concat(k.flags, k.env) }
 
-// render is the chart's objects, without the webhooks that releases before v1.1 have: they convert objects of v1beta1, and a world
-// has those of v1 only.
-func render(dir string, of map[string]any) ([]*unstructured.Unstructured, error) {
-	values := map[string]any{"webhook": map[string]any{"enabled": false}}
+// render is the chart's objects, with the webhooks that releases before v1.1 have or without.
+func render(dir string, of map[string]any, webhooks bool) ([]*unstructured.Unstructured, error) {
+	values := map[string]any{"webhook": map[string]any{"enabled": webhooks}}
 	maps.Copy(values, of)
 	return deploy.Chart(dir, Name, Name, values)
 }

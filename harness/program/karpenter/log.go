@@ -2,6 +2,7 @@ package karpenter
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"nodestorm/sim/history"
@@ -16,9 +17,9 @@ var logged = []string{
 	"decision", "disrupted-node-count", "replacement-node-count", "pod-count",
 }
 
-// logLines turns the controller's JSON log lines into history. What is no such
-// line (a panic, say) stays in the log file only.
-func logLines(to history.Recorder) func([]byte) {
+// logLines turns a process's JSON log lines into history. What is no such
+// line (a panic, say) stays in the log file only. When the process has got the lease, leads is called.
+func logLines(to history.Recorder, process string, leads func()) func([]byte) {
 	return func(line []byte) {
 		var entry map[string]any
 		if json.Unmarshal(line, &entry) != nil {
@@ -31,6 +32,12 @@ func logLines(to history.Recorder) func([]byte) {
 		e := history.Event{Source: history.Logged, Verb: "log", Actor: Name, Detail: map[string]any{"message": message}}
 		if at, err := time.Parse(time.RFC3339Nano, text(entry, "time")); err == nil {
 			e.At = at
+		}
+		if strings.HasPrefix(strings.ToLower(message), "successfully acquired lease") {
+			leads()
+		}
+		if process != Name {
+			e.Detail["replica"] = process
 		}
 		for _, key := range logged {
 			if v, ok := entry[key]; ok {

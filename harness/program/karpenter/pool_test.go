@@ -25,7 +25,7 @@ func TestPoolOfTheDead(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	k, err := karpenter.Install(t.Context(), w, build, nil)
+	k, err := karpenter.Install(t.Context(), w, build, nil, karpenter.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

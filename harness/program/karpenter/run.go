@@ -2,6 +2,7 @@ package karpenter
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,71 +14,124 @@ import (
 	"nodestorm/harness/world/process"
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
+	"nodestorm/sim/history/audit"
 )
 
-// Start runs the controller and waits until it is ready. Virtual time passes as
-// real time does until then. Where it is to be broken, its way to the API server has these
-// rules, and may get more.
-func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault) (p *process.Process, err error) {
-	if k.way, err = (deploy.Account{Namespace: Name, Name: Name, Later: k.delayNodes()}).Reach(k.world.Cluster, broken, rules); err != nil {
-		return nil, err
-	}
-	spec, err := k.spec()
-	if err != nil {
-		return nil, err
-	}
-	return k.world.StartComponent(ctx, spec)
+// account is the release's.
+func (k *Karpenter) account() deploy.Account {
+	return deploy.Account{Namespace: Name, Name: Name, Later: k.delayNodes()}
 }
 
-// spec is how the release is started.
-func (k *Karpenter) spec() (spec process.Spec, err error) {
-	if k.port == 0 {
-		if k.port, err = world.FreePort(); err != nil {
-			return spec, err
-		}
+// Start runs the controller and waits until all of its replicas are ready. Virtual time passes as
+// real time does until then. Where it is to be broken, its way to the API server has these
+// rules, and may get more.
+func (k *Karpenter) Start(ctx context.Context, broken bool, rules ...fault.Fault) (err error) {
+	if k.way, err = k.account().Reach(k.world.Cluster, broken, rules); err != nil {
+		return err
+	}
+	if err := k.rollOut(ctx, false); err != nil {
+		return err
+	}
+	return k.awaitWebhooks(ctx)
+}
+
+// rollOut has processes of the release come, and those of the release before it go, as the Deployment of its chart says.
+func (k *Karpenter) rollOut(ctx context.Context, kill bool) error {
+	surge, unavailable, err := deploy.Rolling(k.deployment, k.Replicas)
+	if err != nil {
+		return fmt.Errorf("the Deployment of %s: %w", k.target.Ref, err)
+	}
+	return k.world.RollOut(ctx, world.Rollout{
+		Program: Name, Replicas: k.Replicas, Surge: surge, Unavailable: unavailable, Kill: kill, Spec: k.spec,
+	})
+}
+
+// spec is how one of the release's processes is started.
+func (k *Karpenter) spec(name string) (spec process.Spec, err error) {
+	metrics, err := world.FreePort()
+	if err != nil {
+		return spec, err
 	}
 	health, err := world.FreePort()
 	if err != nil {
 		return spec, err
 	}
-	env := append(slices.Clone(k.env), outsideEnv(k.way.Kubeconfig, k.port, health)...)
+	at := ports{metrics: metrics}
+	webhooks, err := k.webhookEnv(&at)
+	if err != nil {
+		return spec, err
+	}
+	way := k.way
+	// Where the way can be broken it is the same for all.
+	if name != Name && way.Proxy == nil {
+		if way, err = k.account().Reach(k.world.Cluster, false, nil, audit.ReplicaGroup(name)); err != nil {
+			return spec, err
+		}
+	}
+	env := slices.Concat(k.env, outsideEnv(way.Kubeconfig, metrics, health), webhooks)
 	if k.cloud != nil {
 		env = append(env, k.cloud.Environment()...)
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ports[name] = at
 	return container.Program(k.world, k.target, container.Settings{}, process.Spec{
-		Name:  Name,
+		Name:  name,
 		Args:  k.flags,
 		Env:   env,
-		Lines: logLines(k.world.History()),
+		Lines: logLines(k.world.History(), name, func() { k.leads(name) }),
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
 	}), nil
 }
 
+// leads notes that a process has the lease, or that none has that is called "".
+func (k *Karpenter) leads(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.leader = name
+}
+
+// Leading is the process that has the lease, as the log says of it, empty if none is known to.
+func (k *Karpenter) Leading() string {
+	all := k.world.Replicas(Name)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !slices.Contains(all, k.leader) {
+		return ""
+	}
+	return k.leader
+}
+
+// Depose implements scene.Led.
+func (k *Karpenter) Depose() (name string, err error) {
+	if name = k.Leading(); name == "" {
+		return "", errors.New("no process of Karpenter leads, as far as its log says: wait until one does, or have it elect a leader and log " +
+			"what is of level info")
+	}
+	k.leads("")
+	return name, nil
+}
+
 // Upgrade has another release take the place of the one that runs, as its documentation says: its CRDs and what its chart
-// has beside the Deployment come first, then the controller is replaced. One replica runs, so that there is none for a moment.
+// has beside the Deployment come first, then the controller is replaced as the Deployment's strategy says.
 func (k *Karpenter) Upgrade(ctx context.Context, to builds.Target, left scene.LeftBehind) error {
 	k.target = to
+	before, hooks := k.rights, k.hooks.objects
+	if err := k.readChart(); err != nil {
+		return err
+	}
 	if !left.CRDs {
 		if err := k.installCRDs(left.Refused); err != nil {
 			return err
 		}
 	}
-	before := k.rights
-	if err := k.readChart(); err != nil {
-		return err
-	}
-	k.setVariables()
 	if left.Roles {
 		k.rights = before
 	}
-	if err := deploy.Upgrade(ctx, k.client, before, k.rights); err != nil {
+	if err := deploy.Upgrade(ctx, k.client, slices.Concat(before, hooks), slices.Concat(k.rights, k.hooks.objects)); err != nil {
 		return fmt.Errorf("upgrading to %s: %w", to.Ref, err)
 	}
-	spec, err := k.spec()
-	if err != nil {
-		return err
-	}
-	return k.world.Replace(ctx, spec)
+	return k.rollOut(ctx, left.Lease)
 }
 
 // delayNodes has Nodes come as late as machines register, where the provider kwok of the release cannot: before v1.4 it made them
@@ -89,8 +143,16 @@ func (k *Karpenter) delayNodes() *apifault.Later {
 	return &apifault.Later{Match: apifault.Match{Verbs: []string{"create"}, Resource: "nodes"}, By: k.Registers}
 }
 
-// MetricsURL is where its metrics are, which is the same for a release that takes its place.
-func (k *Karpenter) MetricsURL() string { return fmt.Sprintf("http://127.0.0.1:%d/metrics", k.port) }
+// MetricsURL is where the metrics of the process are that leads.
+func (k *Karpenter) MetricsURL() string {
+	leader := k.Leading()
+	if all := k.world.Replicas(Name); leader == "" && len(all) > 0 { // it needs none
+		leader = all[0]
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return fmt.Sprintf("http://127.0.0.1:%d/metrics", k.ports[leader].metrics)
+}
 
 // Way is its way to the API server where that can be broken, or nil.
 func (k *Karpenter) Way() *apifault.Proxy { return k.way.Proxy }

@@ -90,15 +90,16 @@ func deployInScene(ctx context.Context, s *scene.Scene) (k inScene, err error) {
 	if err != nil {
 		return k, err
 	}
-	if k.Karpenter, err = Install(ctx, s.World, first, on); err != nil {
+	if k.Karpenter, err = Install(ctx, s.World, first, on, Settings{s.Settings.Env, s.Settings.Flags}); err != nil {
 		return k, err
 	}
 	s.Target = k
 	s.Run(Name, k)
-	k.Set(s.Settings.Env, s.Settings.Flags)
 	k.Registers = s.Boots.Register
-	_, err = k.Start(ctx, s.Broken(), s.Rules...)
-	return k, err
+	if s.Settings.Replicas > 0 {
+		k.Replicas = s.Settings.Replicas
+	}
+	return k, k.Start(ctx, s.Broken(), s.Rules...)
 }
 
 // inScene is the Karpenter of a scenario.

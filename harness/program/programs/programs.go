@@ -10,6 +10,7 @@ import (
 	"nodestorm/harness/program/clusterapi"
 	"nodestorm/harness/program/clusterautoscaler"
 	"nodestorm/harness/program/deploy"
+	"nodestorm/harness/program/descheduler"
 	"nodestorm/harness/program/installer"
 	"nodestorm/harness/program/karpenter"
 	"nodestorm/harness/sentences/scene"
@@ -24,6 +25,7 @@ var All = []deploy.Kind{
 	clusterapi.Kind,
 	ccm.Kind,
 	awsccm.Kind,
+	descheduler.Kind,
 	installer.Kubespray,
 	{Name: world.Controllers[0], Way: &breakable},
 	{Name: world.Controllers[1], Way: &breakable},

@@ -42,8 +42,11 @@ belongs() { grep -qaF -- "$dir/" "/proc/$1/environ" "/proc/$1/cmdline" 2>/dev/nu
 dir=$1
 mv -- "$1/pids" "$1/ending"
 for f in "$1"/ending/*; do
+	n=0
+	[ -e "$f" ] || continue # there is none
+	until [ -s "$f" ] || [ $n -ge 50 ]; do n=$((n+1)); sleep 0.1; done # it may just be writing it
 	pid=
-	read -r pid < "$f" || [ -n "$pid" ] || { sleep 0.1; read -r pid < "$f"; }
+	read -r pid < "$f"
 	case $pid in '' | 0* | 1 | *[!0-9]*) continue ;; esac # -1 would be everybody
 	if [ ! -d /proc/1 ] || belongs "$pid"; then
 		kill -KILL "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null # dash takes no -- here

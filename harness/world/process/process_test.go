@@ -179,8 +179,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// guarded starts what the guard has to end: a program of ours, and one that leaves
-// its ID itself, late.
+// guarded starts what the guard has to end: a program of ours, and some that leave their IDs themselves: at once, late,
+// and in a file that is there for a moment before.
 func guarded(dir string) {
 	g, err := process.NewGuard(dir)
 	if err != nil {
@@ -193,15 +193,15 @@ func guarded(dir string) {
 	if err := g.Watch(p); err != nil {
 		panic(err)
 	}
-	for _, delay := range []string{"0", "1"} {
-		script := `sleep "$1"; printf %s $$ > "$2" || exit; exec sleep 100$1`
-		cmd := exec.Command("/bin/sh", "-c", script, "other", delay, g.PIDFile("other"+delay))
+	for _, delays := range [][2]string{{"0", "0"}, {"0.5", "0"}, {"0", "1.5"}} {
+		script := `sleep "$1"; { sleep "$2"; printf %s $$; } > "$3" || exit; exec sleep 100$1`
+		cmd := exec.Command("/bin/sh", "-c", script, "other", delays[0], delays[1], g.PIDFile("other"+strings.Join(delays[:], "")))
 		if err := cmd.Start(); err != nil {
 			panic(err)
 		}
 	}
 	for {
-		if _, err := os.Stat(g.PIDFile("other0")); err == nil {
+		if _, err := os.Stat(g.PIDFile("other00")); err == nil {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -420,10 +420,10 @@ func TestSweepFindsWorldsOfAnyTMPDIR(t *testing.T) {
 	_ = owner.Wait() // it was killed
 	eventually(t, "the programs have left their IDs", func() bool {
 		left, _ := filepath.Glob(filepath.Join(dir, "pids", "other*"))
-		return len(left) == 2
+		return len(left) == 3
 	})
 	swept, _, err := process.Sweep(t.TempDir(), "world-")
-	if err != nil || len(swept) != 1 || swept[0].Folder != dir || !strings.Contains(swept[0].String(), "other0 (process ") {
+	if err != nil || len(swept) != 1 || swept[0].Folder != dir || !strings.Contains(swept[0].String(), "other00 (process ") {
 		t.Errorf("swept %v, %v", swept, err)
 	}
 	nothingLeft(t, dir)

@@ -84,7 +84,7 @@ func endPrograms(folder string) (ended []string, err error) {
 	files, _ := filepath.Glob(filepath.Join(folder, "pids", "*"))
 	ending, _ := filepath.Glob(filepath.Join(folder, "ending", "*")) // of a guard that was killed at its work
 	for _, file := range append(files, ending...) {
-		leader, _, ok := readPID(file)
+		leader, ok := leftPID(file)
 		if !ok {
 			continue
 		}
@@ -125,6 +125,20 @@ func removeAll(folder string) (err error) {
 			return err
 		}
 	}
+}
+
+// leftPID reads the process ID that a program has left. It may have made the file, and not written it yet: a sweep that removes
+// the file then leaves the program running for ever.
+func leftPID(file string) (pid int, ok bool) {
+	for range 50 {
+		// mutant: a program that is just leaving its ID outlives a sweep
+		if info, err := os.Stat(file); err != nil || info.Size() > 0 {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	pid, _, ok = readPID(file)
+	return pid, ok
 }
 
 // readPID reads a process ID, and the word behind it, if there is one.

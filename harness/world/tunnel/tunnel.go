@@ -43,12 +43,11 @@ const reach = 10 * time.Second
 type Tunnel struct {
 	listener net.Listener
 	server   *http.Server
-	done     sync.WaitGroup
+	pipes    pipes
 
 	mu    sync.Mutex
 	ports map[string]int    // how often open
 	hosts map[string]string // that are elsewhere than on loopback, and where
-	conns map[net.Conn]bool
 }
 
 func Listen(socket string) (*Tunnel, error) {
@@ -59,9 +58,9 @@ func Listen(socket string) (*Tunnel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening for kube-apiserver on its way to kubelets: %w", err)
 	}
-	t := &Tunnel{listener: l, ports: map[string]int{}, hosts: map[string]string{}, conns: map[net.Conn]bool{}}
+	t := &Tunnel{listener: l, ports: map[string]int{}, hosts: map[string]string{}}
 	t.server = &http.Server{Handler: http.HandlerFunc(t.connect)}
-	t.done.Go(func() { _ = t.server.Serve(l) }) // until close
+	t.pipes.done.Go(func() { _ = t.server.Serve(l) }) // until close
 	return t, nil
 }
 
@@ -101,12 +100,7 @@ func (t *Tunnel) Lead(hosts []string, address string) (forget func()) {
 
 func (t *Tunnel) Close() error {
 	err := t.server.Close()
-	t.mu.Lock()
-	for c := range t.conns {
-		_ = c.Close()
-	}
-	t.mu.Unlock()
-	t.done.Wait()
+	t.pipes.close()
 	return err
 }
 
@@ -134,22 +128,6 @@ func (t *Tunnel) connect(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	t.mu.Lock()
-	t.conns[here], t.conns[there] = true, true
-	t.mu.Unlock()
 	_, _ = io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n")
-	var copies sync.WaitGroup
-	pipe := func(to net.Conn, from io.Reader) {
-		_, _ = io.Copy(to, from) // either end may close
-		_ = to.Close()
-	}
-	copies.Go(func() { pipe(there, buffered) })
-	copies.Go(func() { pipe(here, there) })
-	t.done.Go(func() {
-		copies.Wait()
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		delete(t.conns, here)
-		delete(t.conns, there)
-	})
+	t.pipes.join(here, buffered, there)
 }

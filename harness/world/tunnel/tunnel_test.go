@@ -14,22 +14,7 @@ import (
 
 // Only ports that are open can be reached, under any address.
 func TestTunnel(t *testing.T) {
-	server, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	go func() {
-		for {
-			c, err := server.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = io.WriteString(c, "hello")
-			_ = c.Close()
-		}
-	}()
-	port := server.Addr().(*net.TCPAddr).Port
+	port := portOf(listen(t))
 
 	socket := filepath.Join(t.TempDir(), "egress.sock")
 	through, err := tunnel.Listen(socket)
@@ -84,3 +69,62 @@ func TestTunnel(t *testing.T) {
 		t.Errorf("a host that is forgotten answers %d", status)
 	}
 }
+
+// A connection to a Service goes to a process of it that listens, and to none that has ended.
+func TestService(t *testing.T) {
+	gone, server := listen(t), listen(t)
+	_ = gone.Close()
+	var ports []int
+	service, err := tunnel.Serve(func() []int { return ports })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	said := func() string {
+		t.Helper()
+		c, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", service.Port()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		text, _ := io.ReadAll(c) // a connection that nothing takes is reset
+		return string(text)
+	}
+	if text := said(); text != "" {
+		t.Errorf("a Service without a process says %q", text)
+	}
+	ports = []int{portOf(gone), portOf(server)}
+	if text := said(); text != "hello" {
+		t.Errorf("a Service of two processes, of which one has ended, says %q", text)
+	}
+	if err := service.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", service.Port())); err == nil {
+		_ = c.Close()
+		t.Error("a Service that is closed takes connections")
+	}
+}
+
+// listen serves a greeting.
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	go func() {
+		for {
+			c, err := server.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(c, "hello")
+			_ = c.Close()
+		}
+	}()
+	return server
+}
+
+func portOf(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
