@@ -51,6 +51,7 @@ var hollow = []struct{ pattern, want string }{
 	{`{source: api, verb: delete, resource: pods, namespace: dfeault}`, `did you mean "default"?`},
 	{`{source: api, verb: delete, resource: pods, namespace: "kube-*"}`, `namespace: "kube-*" is none`},
 	{`{source: cloud, verb: created, namespace: default}`, `namespace: events of source cloud have none`},
+	{`{source: cloud, verb: created, detail: {message: {contains: "Pod/$pod is"}}}`, `a capture inside a longer value has braces: Pod/${pod} is`},
 	{`{source: api, verb: delete, resource: pods, name: "web-*"}`, `say {matches: "web-.*"}`},
 	{`{source: api, verb: delete, resource: pods, name: Web}`, `did you mean "web"?`},
 	{`{source: api, verb: delete, resource: pods, name: wbe}`, `did you mean "web"?`},

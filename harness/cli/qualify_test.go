@@ -63,11 +63,18 @@ func TestQualifyWithComparison(t *testing.T) {
 	b.refuses(t, "--comparison: it is with the release before, and --since none has none", "qualify", "karpenter@v1.6.4", "--since", "none", "--comparison", file)
 }
 
-// TestQualifyOnAnotherKubernetes refuses what the answer could not be about.
-func TestQualifyOnAnotherKubernetes(t *testing.T) {
-	code, _, stderr := nodestorm(t, "qualify", "karpenter@v1.7.0", "--kubernetes", "v1.35.4")
-	if code != 2 || !strings.Contains(stderr, "a release is judged on nodestorm's own Kubernetes") {
-		t.Errorf("%d: %s", code, stderr)
+// TestQualifyRefuses says in one line what cannot be played, before anything is.
+func TestQualifyRefuses(t *testing.T) {
+	b := newBench(t)
+	for flags, want := range map[string]string{
+		"--kubernetes v1.36.3,v1.35.4":         "--kubernetes v1.35.4: kubernetes@v1.35.4 is not in the store",
+		"--kubernetes v1.36.3,v1.36.3":         "it is there twice; want releases such as v1.36.3, with commas between them",
+		"--kubernetes v1.36.3,":                "want releases such as v1.36.3",
+		"--kubernetes v1.36.3,v1.20.1":         "release v1.20.1 of Kubernetes is too old",
+		"--explore -1m":                        "--explore -1m0s: want a span, such as 10m",
+		"--explore 10m --since none some/runs": "--explore plays, and of runs that are there nothing is played",
+	} {
+		b.refuses(t, want, append([]string{"qualify", "karpenter@v1.7.0"}, strings.Fields(flags)...)...)
 	}
 }
 

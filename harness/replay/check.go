@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	messages "github.com/cucumber/messages/go/v21"
 
@@ -29,7 +30,8 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.checkRoom(); err != nil {
 		return err
 	}
-	if _, err := r.checkReleases(); err != nil {
+	releases, err := r.checkReleases()
+	if err != nil {
 		return err
 	}
 	if err := r.checkUpgrades(); err != nil {
@@ -51,6 +53,9 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckFlags(ctx); err != nil {
 		return err
 	}
+	if err := r.checkReplaced(ctx); err != nil {
+		return err
+	}
 	if err := r.CheckCluster(); err != nil {
 		return err
 	}
@@ -60,7 +65,7 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.ControlPlane.checkClock(r.World.Clock); err != nil {
 		return err
 	}
-	return CheckClock(r.World.Clock, append([]builds.Target{r.Target, r.Kubernetes}, r.With...)...)
+	return CheckClock(r.World.Clock, slices.Concat([]builds.Target{r.Target, r.Kubernetes}, r.With, releases)...)
 }
 
 // program is the target's.
@@ -135,19 +140,25 @@ func (r Request) CheckFlags(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkGiven(ctx, r.Target, r.Record.Provider(), steps); err != nil {
+	var beside []builds.Target
+	if len(requirements.Environment(steps)) > 0 { // what runs in its place may know them
+		if beside, err = r.checkReleases(); err != nil {
+			return err
+		}
+	}
+	if err := checkGiven(ctx, r.Target, r.Record.Provider(), steps, beside...); err != nil {
 		return fmt.Errorf("%s: %w", r.feature(), err)
 	}
 	return nil
 }
 
 // checkGiven reports whether a build knows the flags, variables and feature gates that steps give it. Karpenter says nothing of a
-// gate that it does not know.
-func checkGiven(ctx context.Context, t builds.Target, provider string, steps []*messages.PickleStep) error {
+// gate that it does not know. A variable may be for a build beside it.
+func checkGiven(ctx context.Context, t builds.Target, provider string, steps []*messages.PickleStep, beside ...builds.Target) error {
 	given, unlisted, err := requirements.Flags(steps)
 	gates := requirements.Gates(steps)
 	// mutant: a feature gate that a target does not know is given to it
-	err = cmp.Or(err, mentions(t, "environment variable", requirements.Environment(steps)), mentions(t, "feature gate", gates))
+	err = cmp.Or(err, mentions(t, "environment variable", requirements.Environment(steps), beside...), mentions(t, "feature gate", gates))
 	if err != nil || len(given)+len(unlisted) == 0 {
 		return err
 	}
@@ -158,10 +169,16 @@ func checkGiven(ctx context.Context, t builds.Target, provider string, steps []*
 	return check(ctx, deploy.Request{Target: t, Provider: provider, Flags: given, Unlisted: unlisted})
 }
 
-// mentions finds the first of some names that a build's program does not have.
-func mentions(t builds.Target, what string, names []string) error {
+// mentions finds the first of some names that neither a build's program has nor one of the same name beside it.
+func mentions(t builds.Target, what string, names []string, beside ...builds.Target) error {
 	for _, name := range names {
-		if known, err := t.Mentions(name); err != nil || !known {
+		known, err := t.Mentions(name)
+		for _, other := range beside {
+			if err == nil && !known && other.Name == t.Name {
+				known, err = other.Mentions(name)
+			}
+		}
+		if err != nil || !known {
 			return cmp.Or(err, fmt.Errorf("%s knows no %s %s", t.Ref, what, name))
 		}
 	}
@@ -265,40 +282,6 @@ func (r Request) checkReleases() ([]builds.Target, error) {
 		releases = append(releases, t)
 	}
 	return releases, nil
-}
-
-// checkUpgrades finds a release that cannot take the place of another one, as the steps have it.
-func (r Request) checkUpgrades() error {
-	check := r.program().CheckUpgrade
-	if check == nil {
-		return nil
-	}
-	store, err := buildstore.Open("")
-	if err != nil {
-		return err
-	}
-	build := func(ref builds.Ref) (builds.Target, error) {
-		if ref == r.Target.Ref {
-			return r.Target, nil
-		}
-		return store.Get(ref)
-	}
-	return r.eachScenario(func(pickle []*messages.PickleStep) error {
-		for _, u := range requirements.Upgrades(pickle, r.Target.Ref) {
-			from, err := build(u.From)
-			if err != nil {
-				return err
-			}
-			to, err := build(u.To)
-			if err == nil {
-				err = check(from, to, u.Left)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // feature is what people call the scenario's: ours are in features/.

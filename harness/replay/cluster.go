@@ -163,6 +163,10 @@ func (r Request) CheckCluster() error {
 		return errors.New("a cluster of kind has a control plane of its own: leave out --kubernetes")
 	}
 	return r.eachScenario(func(pickle []*messages.PickleStep) error {
+		if first := requirements.FirstKubernetes(pickle); first != "" {
+			return fmt.Errorf("a cluster of kind is of %s from the start: %s needs a simulated cluster", builds.Kubernetes,
+				strings.TrimSpace(r.Record.ID))
+		}
 		for _, step := range pickle {
 			if m := controlPlane.FindStringSubmatch(step.Text); m != nil {
 				return fmt.Errorf("%s is in a container of kind's, where no step can end it: %s needs a simulated cluster",

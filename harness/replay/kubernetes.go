@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,9 @@ import (
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/builds/executable"
 	"nodestorm/harness/run"
+	"nodestorm/harness/sentences/requirements"
 	"nodestorm/harness/world"
+	"nodestorm/sim/oneline"
 	"nodestorm/sim/strict"
 	"nodestorm/sim/time/clock"
 )
@@ -191,15 +194,16 @@ func (r Request) CheckKubernetes() error {
 			return errors.Join(fmt.Errorf("it needs Kubernetes %s, and this is %s", needs, version), err)
 		}
 	}
-	if check := r.program().CheckKubernetes; check != nil {
-		if err := check(r.Target, version); err != nil {
+	return r.eachScenario(func(pickle []*messages.PickleStep) error {
+		first := requirements.FirstKubernetes(pickle)
+		if check := r.program().CheckKubernetes; check != nil {
+			if err := check(r.Target, cmp.Or(first, version)); err != nil {
+				return err
+			}
+		}
+		if err := cmp.Or(requirements.CheckKubernetes(pickle, version), checkBuilt(first)); err != nil || !olderMinor(version) {
 			return err
 		}
-	}
-	if !olderMinor(version) {
-		return nil
-	}
-	return r.eachScenario(func(pickle []*messages.PickleStep) error {
 		for _, step := range pickle {
 			// mutant: kubelets may be newer than the API server
 			if realKubelets.MatchString(step.Text) {
@@ -208,6 +212,24 @@ func (r Request) CheckKubernetes() error {
 		}
 		return nil
 	})
+}
+
+// checkBuilt reports whether the store has a release of Kubernetes that steps name, which is built only for those who ask for it.
+func checkBuilt(version string) error {
+	ref := builds.Ref{Name: builds.Kubernetes.Name, Version: version}
+	if version == "" || !ref.OtherKubernetes() {
+		return nil
+	}
+	store, err := buildstore.Open("")
+	if err != nil {
+		return err
+	}
+	// mutant: a replay builds another Kubernetes unasked
+	if _, err = store.Get(ref); errors.As(err, new(*buildstore.NotFoundError)) {
+		return fmt.Errorf("it begins with Kubernetes %s, which the store lacks; build it: %s", version,
+			oneline.Command("nodestorm", "target", "build", ref.String()))
+	}
+	return err
 }
 
 // realKubelets are the words of steps without which no real kubelet, which is nodestorm's own, is

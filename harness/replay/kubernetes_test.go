@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/replay"
 	"nodestorm/scenarios"
+	"nodestorm/sim/time/clock"
 )
 
 // aProgram is a Go program that says so of itself.
@@ -127,5 +128,37 @@ func TestCheckKubernetes(t *testing.T) {
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
+	}
+}
+
+// A release of Kubernetes that a record begins with is not built unasked, and what it is upgraded to is the run's own.
+func TestOlderKubernetes(t *testing.T) {
+	t.Setenv("NODESTORM_CACHE", t.TempDir())
+	r := replay.Request{Record: lookup(t, "karpenter-4403-control-plane"), Features: os.DirFS("../../features")}
+	r.Target.Ref = builds.Ref{Name: "karpenter", Version: "v1.14.1"}
+	const lacks = "it begins with Kubernetes v1.35.4, which the store lacks; build it: nodestorm target build kubernetes@v1.35.4"
+	for version, want := range map[string]string{
+		"": lacks, "v1.36.3": lacks, "v1.35.9": lacks,
+		"v1.34.1": "the control plane cannot go back from Kubernetes v1.35.4 to v1.34.1",
+		"v1.37.0": "the control plane cannot be upgraded from Kubernetes v1.35.4 to v1.37.0: Kubernetes supports one minor release",
+	} {
+		r.ControlPlane = replay.ControlPlane{Version: version}
+		if version != "" {
+			r.ControlPlane.Folder = "k8s"
+		}
+		err := r.CheckKubernetes()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", version, err, want)
+		}
+	}
+	r.Record = lookup(t, "karpenter-4403-control-plane-restarted")
+	r.ControlPlane = replay.ControlPlane{}
+	if err := r.CheckKubernetes(); err != nil {
+		t.Errorf("to itself: %v", err)
+	}
+	r.Settings.Cluster = replay.Kind
+	r.World.Clock = clock.Real
+	if err := r.CheckCluster(); err == nil || !strings.Contains(err.Error(), "a cluster of kind is of "+builds.Kubernetes.String()+" from the start") {
+		t.Errorf("on kind: %v", err)
 	}
 }

@@ -54,7 +54,7 @@ func TestLintFindsReleases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := catalogue.Lookup("karpenter-4403-upgraded")
+	record, err := catalogue.Lookup("karpenter-4403-all-the-way-busy")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,13 @@ func NeededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs 
 	return refs, nil
 }
 
+// Apart reports whether a build is made only for those who ask for it: setup leaves it out, and the records that need it are played by
+// name.
+func Apart(ref builds.Ref) bool {
+	about := program.Named(ref.Name)
+	return ref.OtherKubernetes() || about.Apart || slices.Contains(about.ApartReleases, ref.Version)
+}
+
 // Needed are Kubernetes, Cluster API, our own parts of clusters, and all targets of
 // the catalogue but those that are built apart, each once.
 func Needed() ([]builds.Ref, error) {
@@ -52,9 +59,6 @@ func Needed() ([]builds.Ref, error) {
 	refs := slices.Concat([]builds.Ref{builds.Kubernetes}, builds.ClusterAPI, builds.Parts, []builds.Ref{builds.OnInstances})
 	seen := map[builds.Ref]bool{}
 	for _, r := range c.Records() {
-		if program.Named(r.Autoscaler).Apart {
-			continue
-		}
 		for _, t := range r.Targets {
 			ref, err := builds.ParseRef(t.Name)
 			if err != nil {
@@ -63,7 +67,7 @@ func Needed() ([]builds.Ref, error) {
 			if r.OnlyCloud() != "" {
 				ref.Provider = r.Provider()
 			}
-			if !seen[ref] {
+			if !seen[ref] && !Apart(ref) {
 				seen[ref] = true
 				refs = append(refs, ref)
 			}

@@ -4,6 +4,7 @@ package qualification
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"nodestorm/reports/interval"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/wording"
+	"nodestorm/sim/strict"
 )
 
 // Answer is whether a release is fit.
@@ -67,11 +69,13 @@ func (c Count) String() string {
 // Finding is a failure on both releases.
 type Finding struct {
 	Scenario string `json:"scenario"`
-	Title    string `json:"title,omitempty"`
-	Issue    string `json:"issue,omitempty"`
-	Kind     Kind   `json:"kind"`
-	On       Count  `json:"on"`     // the release in question
-	Before   Count  `json:"before"` // the one before it
+	// Kubernetes is the release that it was played on; empty where there is one only.
+	Kubernetes string `json:"kubernetes,omitempty"`
+	Title      string `json:"title,omitempty"`
+	Issue      string `json:"issue,omitempty"`
+	Kind       Kind   `json:"kind"`
+	On         Count  `json:"on"`     // the release in question
+	Before     Count  `json:"before"` // the one before it
 	// Reason is the newest run's that shows the failure, or that could not decide, or why there is none.
 	Reason string `json:"reason,omitempty"`
 	// Run is where that run is, relative to the report; empty if that is not known.
@@ -88,12 +92,35 @@ type Qualification struct {
 	Findings []Finding `json:"findings"`
 	// Workloads are how the release does on workloads beside the one before it. They say what it costs, and not whether it is fit.
 	Workloads []Workload `json:"workloads,omitempty"`
+	// Kubernetes are the releases that all was played on.
+	Kubernetes []string `json:"kubernetes,omitempty"`
+	// Searches are what schedules that were drawn have shown.
+	Searches []Search `json:"searches,omitempty"`
 }
 
 // Workload is a comparison of both releases on a workload.
 type Workload struct {
 	Name string           `json:"name"`
 	Rows []comparison.Row `json:"rows"`
+}
+
+// mostComparison is the most bytes of a comparison.
+const mostComparison = 16 << 20
+
+// ReadWorkload reads a comparison of both releases, as nodestorm compare leaves it.
+func ReadWorkload(file, since, target string) (w Workload, err error) {
+	text, err := strict.ReadFile(file, mostComparison)
+	if err != nil {
+		return w, strict.WithHint(err, "name a comparison.json that nodestorm compare has left")
+	}
+	var c comparison.Comparison
+	if err := json.Unmarshal(text, &c); err != nil {
+		return w, fmt.Errorf("%s: it is no comparison: %w", file, err)
+	}
+	if w, err = WorkloadOf(c, since, target); err != nil {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
+	return w, err
 }
 
 // WorkloadOf is that of a comparison of variants, of which the first has to be the release before, as it is, and another the
@@ -144,7 +171,13 @@ type Runs struct {
 	Workloads     []Workload
 	// Said is what the records say of failures, by scenario.
 	Said map[string]Said
+	// Columns are what the releases are called on each Kubernetes that they were played on; none: as they are called.
+	Columns  []Column
+	Searches []Search
 }
+
+// Column is what the releases are called in runs on one Kubernetes.
+type Column struct{ Kubernetes, Target, Since string }
 
 // Said is what a failure's record says of it.
 type Said struct {
@@ -158,8 +191,24 @@ type Said struct {
 // From judges a release by runs.
 func From(made time.Time, of Runs) *Qualification {
 	q := &Qualification{Made: made, Target: of.Target, Since: of.Since, Answer: Fit, Workloads: of.Workloads}
-	for _, s := range of.Scenarios {
-		q.Findings = append(q.Findings, of.finding(s))
+	columns := of.Columns
+	if len(columns) == 0 {
+		columns = []Column{{Target: of.Target, Since: of.Since}}
+	}
+	for _, on := range columns {
+		if on.Kubernetes != "" {
+			q.Kubernetes = append(q.Kubernetes, on.Kubernetes)
+		}
+		if len(columns) == 1 {
+			on.Kubernetes = ""
+		}
+		for _, s := range of.Scenarios {
+			q.Findings = append(q.Findings, of.finding(s, on))
+		}
+	}
+	for _, s := range of.Searches {
+		q.Searches = append(q.Searches, s)
+		q.Findings = append(q.Findings, s.findings()...)
 	}
 	slices.SortStableFunc(q.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), cmp.Compare(a.Scenario, b.Scenario))
@@ -185,12 +234,12 @@ func (q *Qualification) Of(k Kind) (list []Finding) {
 	return list
 }
 
-func (of Runs) finding(s matrix.Scenario) Finding {
-	f := Finding{Scenario: s.ID, Title: s.Title, Issue: s.Issue}
+func (of Runs) finding(s matrix.Scenario, in Column) Finding {
+	f := Finding{Scenario: s.ID, Kubernetes: in.Kubernetes, Title: s.Title, Issue: s.Issue}
 	var on []matrix.Cell
-	f.On, on = of.count(s.ID, of.Target)
+	f.On, on = of.count(s.ID, in.Target)
 	if of.Since != "" {
-		f.Before, _ = of.count(s.ID, of.Since)
+		f.Before, _ = of.count(s.ID, in.Since)
 	}
 	expected := ""
 	for _, c := range on {
@@ -202,7 +251,7 @@ func (of Runs) finding(s matrix.Scenario) Finding {
 		return f
 	}
 	for _, skip := range of.Skipped {
-		if skip.Scenario == s.ID && skip.Target == of.Target {
+		if skip.Scenario == s.ID && skip.Target == in.Target {
 			f.Reason = skip.Reason
 		}
 	}
@@ -287,8 +336,12 @@ func (q *Qualification) Sum() string {
 		return fmt.Sprintf("cannot say whether %s is fit to roll out: %s", q.Target,
 			said(len(q.Of(Undecided)), "failure is undecided", "failures are undecided"))
 	}
+	shown := len(q.Of(Stays)) + len(q.Of(Earlier))
+	if shown == 0 {
+		return fmt.Sprintf("%s is fit to roll out: no known failure shows", q.Target)
+	}
 	return fmt.Sprintf("%s is fit to roll out: %s", q.Target,
-		said(len(q.Findings), "known failure does not speak against it", "known failures do not speak against it"))
+		said(shown, "known failure shows, and does not speak against it", "known failures show, and do not speak against it"))
 }
 
 func said(n int, one, several string) string {

@@ -96,6 +96,53 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
+// What shows on one Kubernetes only is compared with the release before on that one.
+func TestKubernetes(t *testing.T) {
+	const other = " on Kubernetes v1.35.4"
+	columns := []Column{{"v1.36.3", release, before}, {"v1.35.4", release + other, before + other}}
+	of := Runs{Target: release, Since: before, Scenarios: []matrix.Scenario{{ID: "a"}}, Columns: columns,
+		Cells: slices.Concat(runs("a", release, "", "healthy"), runs("a", before, "", "reproduced"), runs("a", before+other, "", "healthy"),
+			runs("a", release+other, "", "reproduced"))}
+	q := From(day, of)
+	if q.Answer != NotFit || len(q.Findings) != 2 || q.Findings[0].Kind != New || q.Findings[0].Name() != "a"+other || q.Findings[1].Kind != Fixed {
+		t.Errorf("%s: %+v", q.Answer, q.Findings)
+	}
+	of.Columns = columns[1:]
+	if q := From(day, of); len(q.Findings) != 1 || q.Findings[0].Kind != New || q.Findings[0].Name() != "a" {
+		t.Errorf("alone: %+v", q.Findings)
+	}
+	of.Cells, of.Columns = of.Cells[:3], columns
+	if q := From(day, of); q.Answer != CannotSay {
+		t.Errorf("not played on one Kubernetes: %s", q.Answer)
+	}
+}
+
+// What drawn schedules show is new, unless the release before shows it, too.
+func TestSearch(t *testing.T) {
+	for _, c := range []struct {
+		before Tally
+		kind   Kind
+		answer Answer
+	}{{Tally{0, 5}, New, NotFit}, {Tally{1, 5}, Stays, Fit}, {Tally{}, New, NotFit}} {
+		q := From(day, Runs{Target: release, Since: before, Scenarios: []matrix.Scenario{{ID: "a"}},
+			Cells: slices.Concat(runs("a", before, "", "healthy"), runs("a", release, "healthy", "healthy")),
+			Searches: []Search{{Profile: "small", Seed: 7, Plays: 12, VirtualHours: 3.25,
+				Found: []Drawn{{Name: "schedule-3: no-overshoot", On: Tally{4, 5}, Before: c.before}}}}})
+		if q.Answer != c.answer || len(q.Of(c.kind)) != 1 || q.Of(c.kind)[0].On.String() != "4 of 5 (38 to 96 %)" {
+			t.Errorf("%+v: %s: %+v", c, q.Answer, q.Findings)
+		}
+		var page, out bytes.Buffer
+		if err := cmp.Or(q.HTML(&page), q.Text(&out, func([][]string) error { return nil })); err != nil {
+			t.Fatal(err)
+		}
+		for name, of := range map[string]string{"page": page.String(), "text": out.String(), "issue": q.Markdown()} {
+			if want := "12 drawn schedules of the profile small"; !strings.Contains(of, want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, of)
+			}
+		}
+	}
+}
+
 func TestNothingIsNotFit(t *testing.T) {
 	if q := From(day, Runs{Target: release}); q.Answer != CannotSay {
 		t.Errorf("a release of which nothing is known: %s", q.Answer)
@@ -229,5 +276,19 @@ func TestBadge(t *testing.T) {
 		if err != nil || string(text) != want {
 			t.Errorf("%s, %v; want %s", text, err, want)
 		}
+	}
+}
+
+// Only failures that show are counted.
+func TestSum(t *testing.T) {
+	of := Runs{Target: release, Since: before, Scenarios: []matrix.Scenario{{ID: "a"}, {ID: "b"}},
+		Cells: slices.Concat(runs("a", release, "", "healthy"), runs("a", before, "", "healthy"), runs("b", release, "", "healthy"),
+			runs("b", before, "", "reproduced"))}
+	if q := From(day, of); !strings.HasSuffix(q.Sum(), "is fit to roll out: no known failure shows") {
+		t.Error(q.Sum())
+	}
+	of.Cells = append(of.Cells[:2], slices.Concat(runs("b", release, "", "reproduced"), runs("b", before, "", "reproduced"))...)
+	if q := From(day, of); !strings.HasSuffix(q.Sum(), "is fit to roll out: 1 known failure shows, and does not speak against it") {
+		t.Error(q.Sum())
 	}
 }

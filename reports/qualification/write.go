@@ -44,6 +44,14 @@ func (q *Qualification) Sections() (list []Section) {
 	return list
 }
 
+// Name is the failure's, and says on which Kubernetes it was played, if others are played on as well.
+func (f Finding) Name() string {
+	if f.Kubernetes == "" {
+		return f.Scenario
+	}
+	return f.Scenario + " on Kubernetes " + f.Kubernetes
+}
+
 // Markdown is a text for the release's own issue.
 func (q *Qualification) Markdown() string {
 	var b strings.Builder
@@ -55,12 +63,15 @@ func (q *Qualification) Markdown() string {
 		}
 		fmt.Fprintf(&b, "\n| failure | %s | %s | |\n|---|---|---|---|\n", wording.MarkdownName(q.Target), wording.MarkdownName(q.before()))
 		for _, f := range s.Findings {
-			name := wording.MarkdownName(f.Scenario)
+			name := wording.MarkdownName(f.Name())
 			if url := wording.IssueURL(f.Issue); url != "" {
 				name = fmt.Sprintf("[%s](%s)", name, url)
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, f.On, f.Before, wording.Markdown(f.Title))
 		}
+	}
+	for _, s := range q.Searches {
+		fmt.Fprintf(&b, "\n%s.\n", wording.Markdown(s.Sum()))
 	}
 	for _, w := range q.Workloads {
 		fmt.Fprintf(&b, "\n### The workload %s\n\nBeside %s, %s.\n", wording.MarkdownName(w.Name), wording.MarkdownName(q.before()), w.Sum())
@@ -94,7 +105,7 @@ func (q *Qualification) Text(w io.Writer, table func(rows [][]string) error) err
 	rows := [][]string{{"FINDING", "FAILURE", "SHOWN", "BEFORE", "REASON"}}
 	for _, f := range q.Findings {
 		if f.Kind != Healthy {
-			rows = append(rows, []string{string(f.Kind), wording.Clean(f.Scenario), f.On.String(), f.Before.String(), wording.Clean(f.Reason)})
+			rows = append(rows, []string{string(f.Kind), wording.Clean(f.Name()), f.On.String(), f.Before.String(), wording.Clean(f.Reason)})
 		}
 	}
 	if len(rows) > 1 {
@@ -105,6 +116,9 @@ func (q *Qualification) Text(w io.Writer, table func(rows [][]string) error) err
 	}
 	if n := len(q.Of(Healthy)); n > 0 {
 		fmt.Fprintln(w, said(n, "failure shows", "failures show")+" on neither release")
+	}
+	for _, s := range q.Searches {
+		fmt.Fprintln(w, wording.Clean(s.Sum()))
 	}
 	for _, of := range q.Workloads {
 		fmt.Fprintf(w, "The workload %s, beside %s: %s\n", wording.Clean(of.Name), wording.Clean(q.before()), of.Sum())

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/scenarios"
 )
@@ -17,16 +18,34 @@ func TestWithoutApart(t *testing.T) {
 	}
 	var said bytes.Buffer
 	e := &Console{Stderr: &said, Store: store}
-	of := func(id, autoscaler, target string) scenarios.Record {
-		return scenarios.Record{ID: id, Autoscaler: autoscaler, Targets: []scenarios.Target{{Name: target}}}
+	catalogue, err := features.Catalogue()
+	if err != nil {
+		t.Fatal(err)
 	}
-	got := e.WithoutApart([]scenarios.Record{
-		of("aws-1-a", "karpenter-aws", "karpenter-aws@v1.14.0"), of("karpenter-1-a", "karpenter", "karpenter@v1.7.0"),
-	})
-	if len(got) != 1 || got[0].ID != "karpenter-1-a" {
+	var records []scenarios.Record
+	for _, id := range []string{"aws-9616-short-fleet", "karpenter-4403-control-plane", "karpenter-3166-labels-of-a-buffer", "karpenter-1713-room",
+		"karpenter-4403-control-plane-at-rest"} {
+		r, err := catalogue.Lookup(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, r)
+	}
+	got := e.WithoutApart(catalogue, records)
+	if len(got) != 1 || got[0].ID != records[4].ID {
 		t.Errorf("what is left: %v", got)
 	}
-	if !strings.Contains(said.String(), "left out: 1 record of karpenter-aws") {
-		t.Errorf("it says %q", said.String())
+	// A release of Karpenter that is named is played, whatever it takes.
+	if named := e.WithoutOthersApart(catalogue, records[1:], "karpenter"); len(named) != 2 || named[0].ID != records[2].ID {
+		t.Errorf("what is left for Karpenter: %v", named)
+	}
+	for _, want := range []string{
+		"left out: 4 records, for which the store lacks what takes long to build: nodestorm target build descheduler@v0.36.0 " +
+			"karpenter-aws@v1.12.1 karpenter-aws@v1.14.0 karpenter@v1.14.0 kubernetes@v1.35.4\n",
+		"left out: 2 records, for which the store lacks what takes long to build: nodestorm target build descheduler@v0.36.0 kubernetes@v1.35.4\n",
+	} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("it says %q, want %q", said.String(), want)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +54,11 @@ func TestReadiness(t *testing.T) {
 	}
 	if ways := strings.Join(empty["Cluster Autoscaler for hetzner"].Ways, "\n"); !strings.Contains(ways, "--ref cluster-autoscaler-1.32.5 ") || !strings.Contains(ways, "--tags hetzner") || strings.Contains(ways, "DIR") {
 		t.Errorf("the way to those for hetzner: %s", ways)
+	}
+	for _, apart := range []string{"kubernetes@v1.35.4", "karpenter@v1.14.0", "descheduler@v0.36.0"} {
+		if g := empty[apart]; g.Replays == 0 || g.Needed || !slices.Contains(g.Ways, "nodestorm target build "+apart) {
+			t.Errorf("what needs %s: %+v", apart, g)
+		}
 	}
 	program, err := exec.LookPath("go") // not this one, which may have the race detector
 	if err != nil {

@@ -52,19 +52,26 @@ func Ready(store *buildstore.Store, catalogue *scenarios.Catalogue) (list []Read
 	groups := map[string]*Readiness{}
 	var order []string
 	for _, r := range catalogue.Records() {
-		of := groupOf(r)
+		needs := make([][]builds.Ref, len(r.Targets))
+		for i, t := range r.Targets {
+			if needs[i], err = replay.NeededFor(r, catalogue, t); err != nil {
+				return nil, err
+			}
+		}
+		about := program.Named(r.Autoscaler)
+		of, all := groupOf(r), slices.Concat(needs...)
+		// mutant: what is built apart counts among what setup brings
+		apart := slices.IndexFunc(all, replay.Apart)
+		if apart >= 0 && !about.Apart {
+			of = all[apart].String()
+		}
 		g := groups[of]
 		if g == nil {
-			about := program.Named(r.Autoscaler)
-			g = &Readiness{Of: of, Needed: !about.PerCloud && !about.Apart, Missing: []string{}, Ways: []string{}}
+			g = &Readiness{Of: of, Needed: !about.PerCloud && apart < 0, Missing: []string{}, Ways: []string{}}
 			groups[of], order = g, append(order, of)
 		}
 		g.Records++
-		for _, t := range r.Targets {
-			refs, err := replay.NeededFor(r, catalogue, t)
-			if err != nil {
-				return nil, err
-			}
+		for _, refs := range needs {
 			lacking := slices.DeleteFunc(refs, func(ref builds.Ref) bool { return a.lacks(ref) == nil })
 			g.Replays++
 			if len(lacking) == 0 {
@@ -97,7 +104,7 @@ func (g *Readiness) findWays(a asked) {
 		g.Missing = append(g.Missing, name)
 		_, unknown := buildstore.Known(ref)
 		switch {
-		case program.Named(ref.Name).Apart && errors.As(a.errs[ref], new(*buildstore.NotFoundError)):
+		case replay.Apart(ref) && errors.As(a.errs[ref], new(*buildstore.NotFoundError)):
 			g.Ways = append(g.Ways, oneline.Command("nodestorm", "target", "build", ref.String()))
 		case !errors.As(a.errs[ref], new(*buildstore.NotFoundError)):
 			g.Ways = append(g.Ways, a.errs[ref].Error())

@@ -491,7 +491,7 @@ var further = map[string]string{
 	"group": `"alpha"`, "namespace": `"default"`, "message": `"no room"`,
 	"Faults.faults.match.type": `"m5.large"`, "subnet": `"subnet-0123456789abcdef0"`, "Faults.faults.match.name": `"karpenter.k8s.aws/*"`,
 	"dryRun": `"true"`, "Faults.faults.refuseReply.status": `500`,
-	"capacity": `"spot"`, "Absence.since": `"start"`,
+	"capacity": `"spot"`, "before": `1`, "Absence.since": `"start"`,
 	"Statement.measure.by": `"cx22"`, "Statement.measure.atLeast": `"3"`,
 	"duration": `"5m"`, "integer": `3`, "number": `3`, "boolean": `true`, "values": `"web"`,
 	"pattern": `{"source":"api","verb":"create","resource":"nodes"}`,

@@ -24,6 +24,7 @@ type Session struct {
 	*console.Console
 	queue.Queue
 	KubernetesName string // --kubernetes, a release or a folder; empty: nodestorm's own
+	parallel       atOnce
 }
 
 // AddFlags adds the flags of all commands that play.

@@ -167,7 +167,7 @@ type choice struct {
 func (o choice) records(e *console.Console, c *scenarios.Catalogue) ([]scenarios.Record, error) {
 	if len(o.words) == 0 && o.tags == "" {
 		records, err := replay.Choose(c, c.Features(), nil, "", true)
-		return e.WithoutApart(records), err
+		return e.WithoutApart(c, records), err
 	}
 	if len(o.words) == 0 {
 		return replay.Choose(c, c.Features(), nil, o.tags, false)

@@ -29,7 +29,7 @@ func (v *verification) sides(c *cobra.Command, clusters []replay.Cluster) (list 
 		if v.World.Clock = asked; len(clusters) > 1 && of == replay.Kind {
 			v.World.Clock = clock.Real // the other side's is what --clock is about
 		}
-		if err := v.chooseCluster(c, of); err != nil {
+		if err := v.ChooseCluster(c, of); err != nil {
 			return nil, err
 		}
 		list = append(list, queue.Side{Name: of.String(), Clock: v.World.Clock, Cluster: of})

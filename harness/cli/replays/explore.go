@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/program"
 	"nodestorm/harness/replay/queue"
@@ -71,7 +72,7 @@ Exit status: 0 nothing was found that is not documented, 1 something was, 2 usag
 		RunE: func(c *cobra.Command, _ []string) error { return x.run(c) },
 	}
 	x.addTarget(c)
-	x.parallel.addFlags(c)
+	x.AddParallel(c)
 	c.Flags().StringVar(&x.settings.Profile, "profile", "small", "`PROFILE` of what is done, and how much: small, churn, outage or upgrade")
 	c.Flags().StringSliceVar(&x.settings.Faults, "faults", nil, "only faults with `TEXT` in their sentences; several with commas")
 	c.Flags().DurationVar(&x.lasts, "duration", 30*time.Minute, "search for `DURATION` of real time")
@@ -147,6 +148,31 @@ func (x *exploration) prepare(c *cobra.Command) (err error) {
 		return err
 	}
 	x.build = have[ref]
+	return x.findOlder(ref)
+}
+
+// findOlder finds the releases before that the store has: schedules that upgrade begin with one of them.
+func (x *exploration) findOlder(ref builds.Ref) error {
+	if !schedule.Upgrades(x.settings.Site, x.settings.Profile) {
+		return nil
+	}
+	store, err := buildstore.Open("")
+	if err != nil {
+		return err
+	}
+	for n := 1; n <= schedule.MostBefore; n++ {
+		older, err := scenarios.ReleaseBefore(ref.Name, x.build.Version, n)
+		if err != nil {
+			return nil // there is none
+		}
+		at := ref
+		at.Version = older
+		if _, err := store.Get(at); err != nil {
+			x.Remark("no schedule upgrades from %s: %s", at, wording.Clean(err.Error()))
+			return nil
+		}
+		x.settings.Before = append(x.settings.Before, older)
+	}
 	return nil
 }
 

@@ -81,7 +81,7 @@ Exit status: 0 it is small and shows it in 9 of 10, 1 it shows it less often or 
 		},
 	}
 	x.addTarget(c)
-	x.parallel.addFlags(c)
+	x.AddParallel(c)
 	c.Flags().StringVar(&x.key, "invariant", "", "`INVARIANT` to break, or "+explore.Liveness)
 	x.RenamedFlag(c, "key", "invariant")
 	c.Flags().StringSliceVar(&x.on, "also-on", nil, "also play the result on `NAME@VERSION`; default: all other builds")

@@ -3,7 +3,6 @@ package replays
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,14 +21,12 @@ import (
 	"nodestorm/harness/replay/queue"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/run/stored"
-	"nodestorm/reports/comparison"
 	"nodestorm/reports/matrix"
 	"nodestorm/reports/qualification"
 	"nodestorm/reports/redact"
 	"nodestorm/reports/table"
 	"nodestorm/reports/wording"
 	"nodestorm/scenarios"
-	"nodestorm/sim/strict"
 )
 
 // qualifying is one `nodestorm qualify`.
@@ -37,7 +35,11 @@ type qualifying struct {
 	ref, since          builds.Ref // since.Name is empty if nothing is compared
 	version, tags, form string     // of --since, --tags and -o
 	before              bool       // since is the release before, not one that --since names
-	comparisons         []string   // of --comparison
+	planes              []string   // the releases of Kubernetes that are played on
+	plane               string     // the one that is played on now
+	explores            time.Duration
+	searches            []qualification.Search
+	comparisons         []string // of --comparison
 	workloads           []qualification.Workload
 	rounds              queue.Rounds
 	records             []scenarios.Record // those that are about the target
@@ -59,12 +61,14 @@ new since the release before, what is fixed, what stays, and how often each was 
 Of Karpenter, upgrades from the release before, and back, are among the failures.
 
 A release is not fit if a failure shows that did not show on the release before, or that
-its record calls fixed. One that shows on both stays, and speaks against neither. The
-release before is the last one before it that the catalogue knows: what came with a
-release between the two, by its record, is listed as earlier and is not new. Name the
-one that you run by --since, and all is new that does not show there.
-With --comparison, the answer also has what the release costs on a workload beside the
-one before, as "nodestorm compare" has left it; that does not change the answer.
+its record calls fixed. One that shows on both stays. The release before is the last that
+the catalogue knows: what came with one between the two, by its record, is not new, but
+earlier. Name by --since the one that you run, and all is new that does not show there.
+
+--kubernetes plays all on each of several releases of it. With --explore what drawn
+schedules show, and no record explains, is a failure like the others. --comparison adds
+what the release costs on a workload, as "nodestorm compare" has left it; it does not
+change the answer.
 
 The page qualification.html, qualification.json, a text for the release's issue
 (qualification.md) and a badge's JSON (badge.json) are left in --out. Runs that an earlier
@@ -75,6 +79,8 @@ shards, on Kubernetes, or on other machines.
 Exit status: 0 fit, 1 not fit, 2 usage, 3 cannot say.`,
 		Example: `  nodestorm qualify karpenter@v1.14.1
   nodestorm qualify karpenter@my-fix --since v1.14.1 --repeat 5
+  nodestorm qualify karpenter@v1.7.0 --kubernetes v1.36.3,v1.35.4 \
+    --explore 10m
   nodestorm qualify karpenter@v1.7.0 shard-1 shard-2 -o md
   nodestorm compare day.yaml --variant karpenter@v1.6.4 \
     --variant karpenter@v1.7.0 --out day
@@ -89,9 +95,11 @@ Exit status: 0 fit, 1 not fit, 2 usage, 3 cannot say.`,
 		RunE: func(c *cobra.Command, args []string) error { return q.run(c, args[0], args[1:]) },
 	}
 	q.AddFlags(c)
+	c.Flags().Lookup("kubernetes").Usage = "control planes of the store, `VERSION[,VERSION…]`; default: " + builds.Kubernetes.Version
+	c.Flags().DurationVar(&q.explores, "explore", 0, "play drawn schedules for `DURATION` of real time, too")
 	e.CatalogueFlags(c)
 	q.addManifest(c)
-	q.parallel.addFlags(c)
+	q.AddParallel(c)
 	q.AddRetry(c)
 	e.FormatFlags(c, &q.form, "", []string{"html", "md", "json", "yaml"})
 	c.ValidArgsFunction = console.CompleteTargets
@@ -108,21 +116,43 @@ func (q *qualifying) run(c *cobra.Command, target string, runs []string) error {
 		return exit.UsageError(err)
 	}
 	if len(runs) > 0 {
+		if q.explores > 0 {
+			return exit.UsageError(errors.New("--explore plays, and of runs that are there nothing is played: leave one of them out"))
+		}
 		return q.judge(c.Context(), runs, nil, "")
 	}
-	if q.KubernetesName != "" {
-		return exit.UsageError(errors.New("--kubernetes: a release is judged on nodestorm's own Kubernetes; nodestorm verify --target " +
-			"plays on another one, and nodestorm matrix shows both"))
+	if err := q.checkPlanes(); err != nil {
+		return exit.UsageError(err)
 	}
+	q.take(q.planes[0])
 	if err := q.check(c); err != nil {
 		return err
 	}
 	if err := q.checkParallel(1); err != nil {
 		return err
 	}
-	skipped, err := q.play(c.Context())
-	if err != nil || q.Serving != nil {
+	searches, err := q.newSearches(c)
+	if err != nil {
 		return err
+	}
+	if q.tags == "" {
+		q.records = q.WithoutOthersApart(q.Catalogue, q.records, q.ref.Name)
+	}
+	var skipped []matrix.Skip
+	for _, plane := range q.planes {
+		q.take(plane)
+		of, err := q.play(c.Context())
+		if err != nil || q.Serving != nil {
+			return err
+		}
+		skipped = append(skipped, of...)
+	}
+	for _, x := range searches {
+		search, err := q.explore(c.Context(), x)
+		if err != nil {
+			return err
+		}
+		q.searches = append(q.searches, search)
 	}
 	return q.judge(c.Context(), []string{q.Out}, skipped, q.Out)
 }
@@ -138,8 +168,11 @@ func (q *qualifying) prepare(target string) (err error) {
 	if err := q.findSince(); err != nil {
 		return err
 	}
-	if err := q.readComparisons(); err != nil {
+	if err := cmp.Or(q.findPlanes(), q.readComparisons()); err != nil {
 		return err
+	}
+	if q.explores < 0 {
+		return fmt.Errorf("--explore %s: want a span, such as 10m", q.explores)
 	}
 	if q.Catalogue, err = q.Unchecked(); err != nil {
 		return err
@@ -183,26 +216,15 @@ func (q *qualifying) findSince() (err error) {
 	return nil
 }
 
-// mostComparison is the most bytes of a comparison.
-const mostComparison = 16 << 20
-
 // readComparisons reads how the release does on workloads.
 func (q *qualifying) readComparisons() error {
 	for _, file := range q.comparisons {
 		if q.since.Name == "" {
 			return fmt.Errorf("--comparison: it is with the release before, and --since %s has none", noRelease)
 		}
-		text, err := strict.ReadFile(file, mostComparison)
+		w, err := qualification.ReadWorkload(file, q.since.String(), q.ref.String())
 		if err != nil {
-			return fmt.Errorf("--comparison: %w", strict.WithHint(err, "name a comparison.json that nodestorm compare has left"))
-		}
-		var c comparison.Comparison
-		if err := json.Unmarshal(text, &c); err != nil {
-			return fmt.Errorf("--comparison %s: it is no comparison: %w", file, err)
-		}
-		w, err := qualification.WorkloadOf(c, q.since.String(), q.ref.String())
-		if err != nil {
-			return fmt.Errorf("--comparison %s: %w", file, err)
+			return fmt.Errorf("--comparison: %w", err)
 		}
 		q.workloads = append(q.workloads, w)
 	}
@@ -241,7 +263,7 @@ func (q *qualifying) play(ctx context.Context) (skipped []matrix.Skip, err error
 	redactor := redact.ForHere(q.Catalogue.HasWord)
 	for _, row := range rows {
 		if row.Run == "" {
-			skipped = append(skipped, matrix.Skip{Scenario: row.ID, Target: row.Target, Reason: redactor.Text(row.Reason)})
+			skipped = append(skipped, matrix.Skip{Scenario: row.ID, Target: onPlane(row.Target, q.plane), Reason: redactor.Text(row.Reason)})
 		}
 	}
 	if _, err := q.Reporter(q.Catalogue).Publish(ctx, rows, q.Out); err != nil {
@@ -259,7 +281,7 @@ func (q *qualifying) left(ctx context.Context, jobs []queue.Job) ([]queue.Job, e
 	}
 	all := len(jobs)
 	jobs = slices.DeleteFunc(jobs, func(j queue.Job) bool {
-		return there[[2]string{j.Record.ID, j.Target.Ref.String()}] >= q.rounds.Repeat
+		return there[[2]string{j.Record.ID, onPlane(j.Target.Ref.String(), q.plane)}] >= q.rounds.Repeat
 	})
 	if n := all - len(jobs); n > 0 {
 		q.Remark("%s of an earlier call count: %s left", wording.Counted(n, "replay"), wording.Counted(len(jobs), "replay"))
@@ -275,7 +297,12 @@ func (q *qualifying) judge(ctx context.Context, folders []string, skipped []matr
 	if err != nil && len(skipped) == 0 {
 		return exit.UsageError(err)
 	}
-	of := qualification.Runs{Target: q.ref.String(), Skipped: skipped, Workloads: q.workloads, Said: map[string]qualification.Said{}}
+	of := qualification.Runs{Target: q.ref.String(), Skipped: skipped, Workloads: q.workloads, Said: map[string]qualification.Said{},
+		Searches: q.searches}
+	for _, plane := range q.planes {
+		of.Columns = append(of.Columns, qualification.Column{Kubernetes: plane, Target: onPlane(q.ref.String(), plane),
+			Since: onPlane(q.since.String(), plane)})
+	}
 	if q.since.Name != "" {
 		of.Since = q.since.String()
 	}

@@ -59,7 +59,7 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	r.AddFlags(c)
 	e.CatalogueFlags(c)
 	r.addManifest(c)
-	r.parallel.addFlags(c)
+	r.AddParallel(c)
 	r.AddRetry(c)
 	playing.AddDryRun(c, &r.dry)
 	c.ValidArgsFunction = e.CompleteIDs
@@ -67,8 +67,8 @@ Exit status: 0 as the catalogue expects (of a target it says nothing of: healthy
 	r.addRace(c)
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	c.Flags().Var(&r.Cluster, "cluster", "`CLUSTER` to play on: sim, or kind (Docker, in real time)")
-	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
-	r.addMachines(c)
+	_ = c.RegisterFlagCompletionFunc("cluster", playing.CompleteClusters)
+	r.AddMachines(c)
 	c.Flags().StringVar(&r.Order, "order", "",
 		"the target is the installer order in `FILE`: nodestorm help orders")
 	c.Flags().StringVar(&r.tags, "tags", "", console.TagsUsage)
@@ -91,10 +91,10 @@ func (r *running) run(c *cobra.Command, args []string) error {
 	if err := r.check(c); err != nil {
 		return err
 	}
-	if err := r.checkMachines(r.Cluster); err != nil {
+	if err := r.CheckMachines(r.Cluster); err != nil {
 		return err
 	}
-	if err := r.chooseCluster(c, r.Cluster); err != nil {
+	if err := r.ChooseCluster(c, r.Cluster); err != nil {
 		return err
 	}
 	if err := r.checkParallel(1); err != nil {

@@ -12,6 +12,7 @@ import (
 	"nodestorm/harness/cli/console"
 	"nodestorm/harness/cli/playing"
 	"nodestorm/harness/cloud"
+	"nodestorm/harness/replay"
 	"nodestorm/harness/run/exit"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/scenarios"
@@ -24,7 +25,6 @@ type session struct {
 	live      bool     // serve a page of each run
 	strict    bool     // what is skipped is not as expected
 	shard     console.Shard
-	parallel  parallelism
 }
 
 func newSession(e *console.Console) *session { return &session{Session: playing.Session{Console: e}} }
@@ -61,6 +61,20 @@ func (s *session) check(c *cobra.Command) error {
 		s.Serve = s.serve
 	}
 	return s.Check(c)
+}
+
+// checkParallel finds what is wrong with --parallel before anything starts. sides are the ways in which each is replayed.
+func (s *session) checkParallel(sides int) error {
+	alone := ""
+	switch {
+	case sides > 1:
+		alone = "a comparison plays one side after the other, and neighbours would be compared as well"
+	case s.Cluster == replay.Kind:
+		alone = "clusters of kind share one Docker, and real time waits for none of them"
+	case s.live:
+		alone = "--watch is for one run"
+	}
+	return s.CheckParallel(alone)
 }
 
 // checkInputs reads what the flags name, before anything is got, built or waited for.

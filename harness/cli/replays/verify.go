@@ -78,12 +78,12 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 	v.addManifest(c)
 	v.shard.AddFlags(c)
 	console.UploadFlag(c, &v.kept)
-	v.parallel.addFlags(c)
+	v.AddParallel(c)
 	v.AddRetry(c)
 	playing.AddDryRun(c, &v.dry)
 	c.ValidArgsFunction = e.CompleteIDs
 	v.addClusters(c)
-	v.addMachines(c)
+	v.AddMachines(c)
 	c.Flags().StringVarP(&v.target, "target", "t", "", "replay on this build only, `NAME@VERSION`")
 	_ = c.RegisterFlagCompletionFunc("target", console.CompleteTargets)
 	c.Flags().StringVar(&v.tags, "tags", "", console.TagsUsage)
@@ -100,7 +100,7 @@ Exit status: 0 all as expected, 1 not as expected, 2 usage, 3 inconclusive. With
 func (v *verification) addClusters(c *cobra.Command) {
 	c.Flags().StringSliceVar(&v.clusters, "cluster", []string{string(replay.Simulated)},
 		"`CLUSTER` to play on: sim, or kind (Docker, in real time); kind,sim compares")
-	_ = c.RegisterFlagCompletionFunc("cluster", completeClusters)
+	_ = c.RegisterFlagCompletionFunc("cluster", playing.CompleteClusters)
 }
 
 func (v *verification) run(c *cobra.Command, ids []string) (err error) {
@@ -187,7 +187,7 @@ func (v *verification) prepare(c *cobra.Command, ids []string) (records []scenar
 		return nil, nil, err
 	}
 	if v.all && v.target == "" {
-		records = v.WithoutApart(records)
+		records = v.WithoutApart(v.Catalogue, records)
 	}
 	for _, r := range records {
 		if r.Bare() {
@@ -206,7 +206,7 @@ func (v *verification) prepare(c *cobra.Command, ids []string) (records []scenar
 	if err := v.checkClocks(clusters); err != nil {
 		return nil, nil, exit.UsageError(err)
 	}
-	if err := v.checkMachines(clusters...); err != nil {
+	if err := v.CheckMachines(clusters...); err != nil {
 		return nil, nil, err
 	}
 	if sides, err = v.sides(c, clusters); err != nil {
@@ -228,7 +228,7 @@ func (v *verification) checkNumbers(c *cobra.Command) ([]replay.Cluster, error) 
 		return nil, fmt.Errorf("--until-certain %g: want more than 0.5 and less than 1, a --repeat for how many runs are enough, and no "+
 			"--clocks", v.rounds.Certain)
 	}
-	return parseClusters(v.clusters)
+	return playing.ParseClusters(v.clusters)
 }
 
 // checkClocks checks what is compared.

@@ -34,8 +34,9 @@ func (q *Queue) Open(
 	if q.Release != (builds.Ref{}) {
 		q.ControlPlane = replay.OfBuild(have[q.Release])
 	}
-	if q.ControlPlane.Chosen() && !q.Worker {
-		q.Output.Remark("the control plane is that of Kubernetes %s", q.ControlPlane)
+	if plane := q.ControlPlane.String(); q.ControlPlane.Chosen() && !q.Worker && q.plane != plane {
+		q.plane = plane
+		q.Output.Remark("the control plane is that of Kubernetes %s", plane)
 	}
 	var shown []builds.Ref
 	for _, ref := range refs {

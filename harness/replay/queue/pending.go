@@ -49,6 +49,8 @@ func (q *Queue) Pending(ctx context.Context, records []scenarios.Record) (jobs [
 		return q.checkClock(t)
 	}, needs...)
 	q.found = have
+	// mutant: replays that begin with another Kubernetes have it built
+	missing = slices.DeleteFunc(missing, builds.Ref.OtherKubernetes) // what needs it is skipped, see Playable
 	if err != nil || len(missing) == 0 {
 		return jobs, nil, err
 	}
@@ -118,7 +120,7 @@ func (q *Queue) PlayRounds(
 	ctx context.Context, pending *supply.Pending, jobs []Job, r Rounds, before []table.Row, keep SaveRows,
 ) ([]table.Row, error) {
 	rows := before
-	q.all = len(jobs) * r.Repeat
+	q.all = q.ended + len(jobs)*r.Repeat // an earlier call has played some
 	for _, round := range rounds(jobs, r.Repeat, r.Certain > 0) {
 		planned := len(round)
 		round = slices.DeleteFunc(round, func(t Task) bool {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/replay/supply"
@@ -113,6 +114,36 @@ func TestPending(t *testing.T) {
 	p.Stop()
 	if err == nil || !strings.Contains(err.Error(), "building karpenter@v1.7.0") || len(rows) != len(played) || slices.Contains(played, newer.String()) {
 		t.Errorf("with a build that fails: %v, rows %+v, played %q", err, rows, played)
+	}
+}
+
+// Another Kubernetes than nodestorm's own is built for no replay: the one that begins with it is skipped, with the command.
+func TestOtherKubernetes(t *testing.T) {
+	noBuilds(t)
+	t.Setenv("NODESTORM_CACHE", t.TempDir())
+	catalogue, err := features.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := catalogue.Lookup("karpenter-4403-control-plane")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	silent := words{&said}
+	q := &Queue{Catalogue: catalogue, Features: features.Files, Output: silent,
+		Supply: &supply.Supplier{Store: storeIn(t), Registries: buildstore.Registries{Mirror: buildstore.NoRegistry}, Output: silent}}
+	jobs, pending, err := q.Pending(t.Context(), []scenarios.Record{record})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending.Stop()
+	if !strings.Contains(said.String(), "getting 3 targets") || strings.Contains(said.String(), "v1.35.4") {
+		t.Errorf("it says %q", said.String())
+	}
+	play, without := q.Playable(t.Context(), jobs)
+	if len(play) > 0 || len(without) != len(record.Targets) || !strings.Contains(without[0].Reason, "build it: nodestorm target build kubernetes@v1.35.4") {
+		t.Errorf("%d are played, and of those that are not: %+v", len(play), without)
 	}
 }
 

@@ -59,6 +59,7 @@ type Queue struct {
 	beside   func() string                // what goes on beside the replays; nil: nothing
 	found    map[builds.Ref]builds.Target // see find
 	skipped  map[int]bool                 // jobs that have a row that says so
+	plane    string                       // the one that was said to be played on
 
 	counting   sync.Mutex
 	ended, all int // how many replays have ended, and of how many

@@ -225,6 +225,9 @@ func TestBoard(t *testing.T) {
 	if text.String() != want {
 		t.Errorf("without -v: %q\nwant %q", text.String(), want)
 	}
+	if _, err := q.PlayRounds(t.Context(), nil, nil, Rounds{Repeat: 1}, nil, nil); err != nil || q.all != 2 {
+		t.Errorf("after another call, of nothing: %d replays in all (%v), want the 2 of before", q.all, err)
+	}
 	text.Reset()
 	b := (&Queue{Output: everything{words{&text}}}).newBoard(5)
 	b.parallel = true

@@ -151,6 +151,8 @@ func TestRejudge(t *testing.T) {
 			at{1.9, api("delete", "pods", "more")}, at{2, answeredWith(http.StatusNotFound, api("patch", "pods", "more", "subresource", "status"))}), ""}, // deleted while it was bound
 		{everyone, 62, set(pod, bound, at{1.6, runs}, at{1.7, api("create", "pods", "more")}, at{1.8, api("create", "pods", "more", "subresource", "binding", "node", "a")},
 			at{1.9, api("delete", "pods", "more")}, at{2, answeredWith(http.StatusConflict, api("patch", "pods", "more", "subresource", "status"))}), "1 of 2 pods do not run"},
+		{everyone, 62, set(pod, bound, at{1.6, runs}, at{1.7, api("create", "pods", "more", "subresource", "binding", "node", "a")}, at{1.8, api("create", "pods", "more")},
+			at{1.9, api("delete", "pods", "more")}), "1 of 2 pods do not run"}, // bound before its creation was answered
 		{everyone, 7, set(pod, bound, at{1.6, runs}), ""}, // once it has settled
 		{everyone, 62, set(pod, bound, at{1.6, runs}, at{2.02, api("create", "pods", "more")}), "1 of 2 pods do not run, such as more"}, // which the When asked for
 		{everyone, 30, set(pod, bound, at{1.6, runs}, at{2.02, api("create", "pods", "more")}, at{20, of(history.Node, api("running", "pods", "more"))}), ""},

@@ -65,6 +65,7 @@ func (n nodes) lookup(name string) (*nodeState, error) {
 type pods struct {
 	whose func(name, owner string) bool
 	all   map[string]*podState
+	bound map[string]string // Nodes of pods whose creation was answered after their binding, and comes later
 	ever  bool
 }
 
@@ -76,12 +77,14 @@ type podState struct {
 // podsOf are those that are named as their owner, a Deployment's or one alone.
 func podsOf(owner string) *pods {
 	whose := func(name, of string) bool { return name == owner || strings.HasPrefix(of, "ReplicaSet/"+owner+"-") }
-	return &pods{whose: whose, all: map[string]*podState{}}
+	return &pods{whose: whose, all: map[string]*podState{}, bound: map[string]string{}}
 }
 
 // everyPod is all of them but those of DaemonSets, which come and go with Nodes.
 func everyPod() *pods {
-	return &pods{whose: func(_, of string) bool { return !strings.HasPrefix(of, "DaemonSet/") }, all: map[string]*podState{}}
+	p := podsOf("")
+	p.whose = func(_, of string) bool { return !strings.HasPrefix(of, "DaemonSet/") }
+	return p
 }
 
 func (p *pods) add(r history.Entry) {
@@ -91,12 +94,17 @@ func (p *pods) add(r history.Entry) {
 	name := r.Object.Name
 	if taken(r, "pods", "") && r.Verb == "create" {
 		if p.whose(name, r.Detail.Text("owner")) {
-			p.all[name], p.ever = &podState{created: r.Seq, node: r.Detail.Text("node"), phase: "Pending"}, true
+			node := cmp.Or(r.Detail.Text("node"), p.bound[name])
+			p.all[name], p.ever = &podState{created: r.Seq, node: node, phase: "Pending"}, true
 		}
+		delete(p.bound, name)
 		return
 	}
 	s := p.all[name]
 	if s == nil {
+		if taken(r, "pods", "binding") {
+			p.bound[name] = r.Detail.Text("node")
+		}
 		return
 	}
 	switch {

@@ -39,14 +39,16 @@ type Settings struct {
 	Site    string   `json:"site"`
 	Profile string   `json:"profile"`
 	Faults  []string `json:"faults,omitempty"`
-	Seed    uint64   `json:"seed"`
+	// Before are the releases before the target that run first where a schedule upgrades it, the last first.
+	Before []string `json:"before,omitempty"`
+	Seed   uint64   `json:"seed"`
 	// Again is how often a suspect is played again, to know how often it shows.
 	Again int `json:"again,omitempty"`
 }
 
 func (s Settings) drawing() schedule.Drawing {
 	_, version, _ := strings.Cut(s.Target, "@")
-	return schedule.Drawing{Site: s.Site, Profile: s.Profile, Version: version, Faults: s.Faults}
+	return schedule.Drawing{Site: s.Site, Profile: s.Profile, Version: version, Before: s.Before, Faults: s.Faults}
 }
 
 // Play is one schedule and what came of it.

@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -57,17 +56,19 @@ func Judge(ctx context.Context, dir string, of builds.Ref, site string, catalogu
 		}
 	}
 	s.Covered = Coverage(events, of.Name)
-	log, err := strict.Open(ctx, filepath.Join(dir, run.LogFolder, of.Name+".log"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+	files, _ := filepath.Glob(filepath.Join(dir, run.LogFolder, of.Name+"*.log")) // no name of a program has a *
+	for _, name := range files {
+		log, err := strict.Open(ctx, name)
+		if err != nil {
+			return s, err
+		}
+		lines, err := LogCoverage(log)
+		s.Covered = append(s.Covered, lines...)
+		if err = errors.Join(err, log.Close()); err != nil {
+			return s, err
+		}
 	}
-	if err != nil {
-		return s, err
-	}
-	defer log.Close()
-	lines, err := LogCoverage(log)
-	s.Covered = append(s.Covered, lines...)
-	return s, err
+	return s, nil
 }
 
 // broken notes what a failed run broke.

@@ -21,6 +21,8 @@ type state struct {
 	paused  map[string]bool
 	there   map[string]string // kinds of objects that acts have brought, by their names; empty: it was
 	faults  map[string]bool
+	// older says that the release before runs, and upgraded that another took its place.
+	older, upgraded bool
 }
 
 // brings are the kinds of the objects that acts bring.
@@ -34,6 +36,8 @@ type kind struct {
 	of func(site) bool
 	// since is the first release of the program of which it is; empty: of all.
 	since string
+	// upgrades says that it needs an older release that runs first.
+	upgrades bool
 	// check finds what is wrong with an act, and does it to the state.
 	check func(a Act, s *state) error
 	// says is the act as steps of a feature.
@@ -196,6 +200,30 @@ var kinds = map[string]kind{
 		means: "kill the program, which is started again at once",
 		check: func(Act, *state) error { return nil },
 		says:  func(site, Schedule, Act) []step { return plain("the target is killed") },
+	},
+	"upgrade": {
+		means:    "have the target take the place of the older release that runs",
+		upgrades: true,
+		check: func(_ Act, s *state) error {
+			if !s.older {
+				return errors.New("no older release runs then: before says how many releases before the target it is")
+			}
+			s.older, s.upgraded = false, true
+			return nil
+		},
+		says: func(site, Schedule, Act) []step { return plain("the target is upgraded") },
+	},
+	"roll-back": {
+		means:    "have the older release run again",
+		upgrades: true,
+		check: func(_ Act, s *state) error {
+			if !s.upgraded {
+				return errors.New("nothing is upgraded then")
+			}
+			s.older, s.upgraded = true, false
+			return nil
+		},
+		says: func(site, Schedule, Act) []step { return plain("the target is rolled back") },
 	},
 	"restart-part": {
 		means: "kill a program of the control plane, or Cluster API's, which is started again at once",

@@ -45,11 +45,11 @@ var profiles = map[string]profile{
 			"buffer": 1, "static": 1},
 	},
 	"upgrade": {
-		means: "programs that restart and people who cordon, drain and delete",
+		means: "programs that restart and are upgraded, and people who cordon, drain and delete",
 		acts:  [2]int{6, 16}, gap: 3 * time.Minute,
 		weights: map[string]int{"restart": 5, "restart-part": 2, "drain": 4, "cordon": 2, "delete-node": 2, "delete-pod": 2, "scale": 5,
 			"budget": 1, "fault": 2, "target": 1, "maximum": 1, "edit": 2, "pause": 1, "daemons": 1, "remove-group": 1, "job": 1, "buffer": 1,
-			"static": 1, "hold": 1},
+			"static": 1, "hold": 1, "upgrade": 3, "roll-back": 2},
 	},
 }
 
@@ -61,12 +61,23 @@ func Profiles() (all []string) {
 	return all
 }
 
+// MostBefore is how many releases before the target the one is, at most, that runs first where a schedule upgrades it.
+const MostBefore = 2
+
+// Upgrades reports whether schedules of a profile upgrade the program of a site, if an older release is at hand.
+func Upgrades(site, of string) bool {
+	at, err := siteOf(site)
+	return err == nil && at.upgrades && profiles[of].weights["upgrade"] > 0
+}
+
 // Drawing says what to draw.
 type Drawing struct {
 	Site, Profile string
 	// Version is the program's release, of which some acts depend; those are left out if it is
 	// empty or none, such as that of a build of one's own.
 	Version string
+	// Before are the releases before that one, the last first, that can run in its place until an act upgrades it.
+	Before []string
 	// Faults leaves out all faults whose words have none of these; nil leaves out none.
 	Faults []string
 }
@@ -115,6 +126,7 @@ func (d Drawing) Draw(from uint64) (Schedule, error) {
 	p := &pen{random: seed.Stream(from, "nemesis", d.Site, d.Profile), at: at, drawing: d, way: way}
 	p.s = Schedule{Site: d.Site, Seed: from, Profile: d.Profile, Rest: strict.Duration(25 * time.Minute)}
 	p.groups()
+	p.older(from)
 	p.settings(from)
 	for range 1 + p.random.IntN(2) {
 		p.add("deploy", 0)
@@ -136,6 +148,7 @@ func (d Drawing) Vary(parent Schedule, from uint64) (Schedule, error) {
 	p.s = parent.clone()
 	p.s.Seed, p.s.Profile = from, d.Profile
 	p.s.Acts = nil
+	p.asOld()
 	for i, a := range parent.Acts {
 		switch {
 		case a.Do != "deploy" && p.random.IntN(5) == 0: // left out
@@ -151,6 +164,22 @@ func (d Drawing) Vary(parent Schedule, from uint64) (Schedule, error) {
 	}
 	p.add(p.kind(), p.gap())
 	return p.s, p.s.Check()
+}
+
+// older draws which release runs first, if the profile upgrades it.
+func (p *pen) older(from uint64) {
+	if n := min(len(p.drawing.Before), MostBefore); n > 0 && Upgrades(p.drawing.Site, p.drawing.Profile) {
+		p.s.Before = 1 + seed.Stream(from, "older", p.drawing.Site).IntN(n)
+	}
+	p.asOld()
+}
+
+// asOld has nothing be drawn that the release lacks which runs first.
+func (p *pen) asOld() {
+	// mutant: what is drawn for an upgrade is of the later release
+	if n := p.s.Before; n > 0 && n <= len(p.drawing.Before) {
+		p.drawing.Version = p.drawing.Before[n-1]
+	}
 }
 
 // reaches reports whether the release has what came with the one that is given.
@@ -206,7 +235,7 @@ const tries = 20
 
 // add adds an act of the kind, if one can be found that fits.
 func (p *pen) add(do string, after strict.Duration) {
-	if k := kinds[do]; k.of != nil && !k.of(p.at) || !p.drawing.reaches(k.since) {
+	if k := kinds[do]; k.of != nil && !k.of(p.at) || !p.drawing.reaches(k.since) || k.upgrades && p.s.Before == 0 {
 		do = "scale"
 	}
 	for range tries {

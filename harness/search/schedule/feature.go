@@ -59,6 +59,12 @@ func (s Schedule) Feature(tags ...string) (string, error) {
 	return b.String(), nil
 }
 
+// olderRelease are the steps by which an older release runs first, by how many releases before the target it is.
+var olderRelease = [MostBefore + 1]string{
+	1: "the release before the target runs in its place until it is upgraded",
+	2: "the second release before the target runs in its place until it is upgraded",
+}
+
 // line is a step of the scenario in its role.
 type line struct {
 	role string
@@ -74,7 +80,11 @@ func (s Schedule) lines(at site) (all []line) {
 			all = append(all, line{role, st, begun})
 		}
 	}
-	write("Given", at.given(at, s)...)
+	given := at.given(at, s) // a cluster is the first
+	if s.Before > 0 {
+		given = slices.Insert(given, 1, step{text: olderRelease[s.Before]})
+	}
+	write("Given", given...)
 	everyPodRuns := func(within string) {
 		write("Then", plain("every pod is Running within %s", within)...)
 	}

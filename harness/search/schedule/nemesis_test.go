@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +11,10 @@ import (
 
 	"github.com/cucumber/godog"
 
+	"nodestorm/harness/builds"
+	"nodestorm/harness/builds/buildstest"
 	"nodestorm/harness/sentences/validation"
+	"nodestorm/scenarios"
 )
 
 // check reads what godog would play, and checks its steps.
@@ -39,7 +43,7 @@ func TestDraw(t *testing.T) {
 	seen := map[string]bool{}
 	for _, at := range Sites() {
 		for way := range profiles {
-			d := Drawing{Site: at, Profile: way, Version: "99.0.0"}
+			d := Drawing{Site: at, Profile: way, Version: "99.0.0", Before: []string{"98.0.0", "97.0.0"}}
 			var before Schedule
 			for seed := range uint64(4) {
 				s, err := d.Draw(seed)
@@ -174,6 +178,9 @@ settings: {BATCH_IDLE_DURATION: 15s, terminationGracePeriod: 1m, consolidateAfte
 		{"do: scale, name: web", "do: job, cpu: 5, name: web", "for: how long its pods run is missing"},
 		{"do: scale, name: web", "do: job, cpu: 5, for: 1m, name: a", "one that no other has had"},
 		{"cpu: 500", "cpu: 500, for: 1h", "want at most 5m for pods to stop"},
+		{"rest: 1m", "before: 1", "before: 1: want 0 to 2, and 0 on a site whose program cannot be upgraded"},
+		{"do: scale, name: web, pods: 1", "do: upgrade", "no older release runs then"},
+		{"do: scale, name: web, pods: 1", "do: roll-back", "nothing is upgraded then"},
 		{"do: scale, name: web", "do: static, name: fixed", "it cannot be done on cluster-autoscaler/externalgrpc"},
 	} {
 		if _, err := Read([]byte(strings.Replace(good, wrong.old, wrong.new, 1))); err == nil || !strings.Contains(err.Error(), wrong.says) {
@@ -217,6 +224,47 @@ func TestObjectsOfKarpenter(t *testing.T) {
 	}
 }
 
+// A schedule of the profile upgrade begins with an older release where there is one, has nothing that it lacks, and is upgraded
+// and rolled back in turn.
+func TestUpgrade(t *testing.T) {
+	first := map[int]bool{}
+	for seed := range uint64(40) {
+		d := Drawing{Site: "karpenter/kwok", Profile: "upgrade", Version: "v1.14.1", Before: []string{"v1.7.0", "v1.6.4"}}
+		s, err := d.Draw(seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first[s.Before] = true
+		text := check(t, s)
+		begins, _, _ := strings.Cut(text, "Karpenter\n")
+		if !strings.Contains(begins, olderRelease[s.Before]) || strings.Contains(string(s.YAML()), "do: static\n") {
+			t.Errorf("seed %d:\n%s", seed, text)
+		}
+		varied, err := Drawing{Site: d.Site, Profile: "churn", Version: d.Version, Before: d.Before}.Vary(s, seed)
+		if err != nil || varied.Before != s.Before || strings.Contains(string(varied.YAML()), "do: static\n") {
+			t.Errorf("varied: %v\n%s", err, varied.YAML())
+		}
+		d.Before = nil
+		if s, err := d.Draw(seed); err != nil || s.Before != 0 || strings.Contains(string(s.YAML()), "do: upgrade\n") {
+			t.Errorf("seed %d, without an older release: %v\n%s", seed, err, s.YAML())
+		}
+	}
+	if len(first) != 2 || first[0] {
+		t.Errorf("the releases that run first: %v", first)
+	}
+	const turns = `{site: karpenter/kwok, seed: 1, before: 2, groups: [{name: a, type: c-2x-amd64-linux}], rest: 1m, acts: [{do: deploy, name: web, pods: 1, cpu: 500}, {do: upgrade}, {do: roll-back}, {do: upgrade}%s]}`
+	s, err := Read(fmt.Appendf(nil, turns, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := check(t, s); !strings.Contains(text, "When the target is upgraded\n    And the target is rolled back\n    And the target is upgraded\n") {
+		t.Error(text)
+	}
+	if _, err := Read(fmt.Appendf(nil, turns, ", {do: upgrade}")); err == nil || !strings.Contains(err.Error(), "no older release runs then") {
+		t.Errorf("upgraded twice: %v", err)
+	}
+}
+
 // Releases get the settings that they have, and all that are listed as later ones are settings.
 func TestSettingsOfReleases(t *testing.T) {
 	for name := range settingsSince {
@@ -254,6 +302,32 @@ func TestSettingsOfReleases(t *testing.T) {
 		if got := strings.Contains(drawn(test.site, test.version), test.setting); got != test.want {
 			t.Errorf("%s is drawn for %s %q: %v", test.setting, test.site, test.version, got)
 		}
+	}
+}
+
+// Whatever is drawn for a release of Karpenter is known to it: a build that does not know a variable or a gate plays nothing.
+func TestReleasesKnowSettings(t *testing.T) {
+	versions, err := scenarios.ReleasesOf("karpenter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range versions {
+		t.Run(version, func(t *testing.T) {
+			build := buildstest.Get(t, builds.Ref{Name: "karpenter", Version: version})
+			for name, values := range karpenterSettings {
+				if !isVariable(name) {
+					continue
+				}
+				for _, value := range (Drawing{Version: version}).valuesOf(name, values) {
+					if gate, _, is := strings.Cut(value, "="); is {
+						name = gate
+					}
+					if known, err := build.Mentions(name); err != nil || !known {
+						t.Errorf("%s is drawn for it (%v)", name, err)
+					}
+				}
+			}
+		})
 	}
 }
 

@@ -34,6 +34,9 @@ type Schedule struct {
 	Ready strict.Duration `json:"ready,omitempty"`
 	// Intolerant has pods tolerate no Node that is not ready, for no time.
 	Intolerant bool `json:"intolerant,omitempty"`
+	// Before is how many releases before the target the one is that runs in its place until an act upgrades it, 1 or 2; zero: it is
+	// the target that runs.
+	Before int `json:"before,omitempty"`
 	// Acts come one after the other. Required.
 	Acts []Act `json:"acts"`
 	// Rest is how long nothing is done at the end, after all faults were cleared and every pod ran: the time that invariants
@@ -145,7 +148,10 @@ func (s Schedule) Check() error {
 	if s.Rest < 0 || s.Rest > mostTime {
 		return fmt.Errorf("rest: %s: want zero or more, and at most %s", s.Rest.Short(), mostTime.Short())
 	}
-	known := state{groups: s.Groups, parts: site.programs(), removed: map[string]bool{}, paused: map[string]bool{},
+	if s.Before < 0 || s.Before > MostBefore || s.Before > 0 && !site.upgrades {
+		return fmt.Errorf("before: %d: want 0 to %d, and 0 on a site whose program cannot be upgraded", s.Before, MostBefore)
+	}
+	known := state{older: s.Before > 0, groups: s.Groups, parts: site.programs(), removed: map[string]bool{}, paused: map[string]bool{},
 		faults: map[string]bool{}, there: map[string]string{}}
 	for i, a := range s.Acts {
 		if err := a.check(site, &known); err != nil {

@@ -64,7 +64,7 @@ func clusterAutoscalerFlags(expanders ...string) map[string][]string {
 }
 
 // settingsSince are the first releases that have a setting, or a value of it. The rest is in
-// all releases, or is passed over by those that lack it.
+// all releases, or is a flag that is passed over by those that lack it.
 var settingsSince = map[string]string{
 	"--bypassed-scheduler-names":                           "1.29.0",
 	"--dynamic-node-delete-delay-after-taint-enabled":      "1.29.0",
@@ -80,6 +80,12 @@ var settingsSince = map[string]string{
 	"--salvo-scale-up":                                     "1.36.0",
 	"--scale-down-delay-type-local":                        "1.30.0",
 	"--scaleup-simulation-for-skipped-node-groups-enabled": "1.36.0",
+
+	"DISABLE_CONTROLLER_WARMUP":              "1.9.0",
+	"PREFERENCE_POLICY":                      "1.4.0",
+	featureGates + "=NodeOverlay=true":       "1.7.0",
+	featureGates + "=NodeRepair=true":        "1.1.0",
+	featureGates + "=ReservedCapacity=false": "1.4.0",
 
 	"consolidationPolicy=Balanced": "1.14.0",
 }

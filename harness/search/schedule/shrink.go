@@ -246,7 +246,8 @@ func (k *shrinking) defaults() {
 	for _, name := range slices.Sorted(maps.Keys(k.best.Settings)) {
 		changes = append(changes, func(s *Schedule) { delete(s.Settings, name) })
 	}
-	changes = append(changes, func(s *Schedule) { s.Intolerant = false }, func(s *Schedule) { s.Ready = 0 })
+	changes = append(changes, func(s *Schedule) { s.Intolerant = false }, func(s *Schedule) { s.Ready = 0 },
+		func(s *Schedule) { s.Before = 0 }, func(s *Schedule) { s.Before = min(s.Before, 1) })
 	for i := range k.best.Groups {
 		changes = append(changes, func(s *Schedule) { s.Groups[i].Min = 0 })
 	}

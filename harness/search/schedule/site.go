@@ -23,6 +23,8 @@ type site struct {
 	groupsHaveBounds bool
 	// hasNodePools says that groups are NodePools of Karpenter.
 	hasNodePools bool
+	// upgrades says that another release can take the place of the program.
+	upgrades bool
 	// edits is how the machines of a group are to be others, the nth time, and setsMaximum how many it may have; nil:
 	// that cannot be said there.
 	edits, setsMaximum func(g Group, n int) []step
@@ -81,7 +83,7 @@ var sites = sync.OnceValue(func() map[string]site {
 			if p.Drawn.Pools {
 				s = ofPools(d)
 			}
-			s.name, s.program, s.Drawn = p.Name+"/"+name, p.Name, d
+			s.name, s.program, s.Drawn, s.upgrades = p.Name+"/"+name, p.Name, d, p.Drawn.Upgrades
 			s.faults = slices.Concat(faultsOf(d.Faults, false, nil), faultsOf(d.Lasting, true, nil), drawnOf(node.Faults, nil))
 			calls := d.Calls
 			if calls == nil {

@@ -20,8 +20,9 @@ func Last() []deploy.Sentences {
 	}
 }
 
-// Programs are about any program, Upgrades about other releases of the target.
+// Programs are about any program, Upgrades about other releases of the target, and Planes about those of Kubernetes.
 var (
 	Programs = programSentences
 	Upgrades = upgradeSentences
+	Planes   = planeSentences
 )

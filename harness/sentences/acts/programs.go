@@ -2,11 +2,15 @@ package acts
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world/metrics"
+	"nodestorm/sim/history"
 )
 
 // programSentences have what a user does to the programs of the world, the target and
@@ -22,6 +26,7 @@ var programSentences = scene.Sentences{
 		ofTarget(`the target is restarted`, restartProgram), ofProgram(`the program "NAME" is restarted`, restartProgram),
 		ofTarget(`the target is stopped`, stopProgram), ofProgram(`the program "NAME" is stopped`, stopProgram),
 		ofTarget(`the target is started again`, startProgram), ofProgram(`the program "NAME" is started again`, startProgram),
+		ofLeader(`the leader of the target is killed`, replaceKilled), ofLeader(`the leader of the target is stopped`, stopProcess),
 	},
 }
 
@@ -66,28 +71,77 @@ func recordMetric(_ context.Context, s *scene.Scene, a words.Args) error {
 	return nil
 }
 
-// killProgram ends a program as the kernel does that is out of memory, and starts it again
+// ofLeader is a sentence about the one of the target's processes that leads.
+func ofLeader(said string, do func(context.Context, *scene.Scene, string) error) scene.Sentence {
+	return scene.Sentence{Role: scene.When, Words: said, Needs: []scene.Need{scene.CanLead}, Check: checkTarget,
+		Act: func(ctx context.Context, s *scene.Scene, _ words.Args) error {
+			name, err := s.Target.(scene.Led).Depose()
+			if err != nil {
+				return err
+			}
+			return do(ctx, s, name)
+		}}
+}
+
+// replaceKilled kills a process as killProcess does, and starts it again once another one leads, if that comes within a minute: its
+// kubelet takes longer the more often it does so.
+func replaceKilled(ctx context.Context, s *scene.Scene, name string) error {
+	before := s.Seq()
+	if err := s.World.StopProgram(ctx, name, true); err != nil {
+		return err
+	}
+	if len(s.World.Replicas(s.Rig.Target.Program())) > 1 {
+		leads := func(history.Entry) bool { return s.Target.(scene.Led).Leading() != "" }
+		if _, err := s.Within(ctx, time.Minute, before, leads); err != nil && !errors.Is(err, scene.ErrOver) {
+			return err
+		}
+	}
+	return s.World.StartAgain(ctx, name)
+}
+
+// each does something to all processes of a program that run, or to all that have ended, one after the other.
+func each(run bool, do func(context.Context, *scene.Scene, string) error) func(context.Context, *scene.Scene, string) error {
+	return func(ctx context.Context, s *scene.Scene, name string) error {
+		all := slices.DeleteFunc(s.World.Replicas(name), func(process string) bool { return s.World.Runs(process) != run })
+		if len(all) == 0 {
+			return do(ctx, s, name) // which says what is wrong
+		}
+		for _, process := range all {
+			if err := do(ctx, s, process); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+var (
+	killProgram, restartProgram = each(true, killProcess), each(true, restartProcess)
+	stopProgram, startProgram   = each(true, stopProcess), each(false, startProcess)
+)
+
+// killProcess ends one as the kernel does that is out of memory, and starts it again
 // as the kubelet does: at once.
-func killProgram(ctx context.Context, s *scene.Scene, name string) error {
+func killProcess(ctx context.Context, s *scene.Scene, name string) error {
 	if err := s.World.StopProgram(ctx, name, true); err != nil {
 		return err
 	}
 	return s.World.StartAgain(ctx, name)
 }
 
-// restartProgram ends a program as the kubelet does, and starts it again.
-func restartProgram(ctx context.Context, s *scene.Scene, name string) error {
+// restartProcess ends one as the kubelet does, and starts it again.
+func restartProcess(ctx context.Context, s *scene.Scene, name string) error {
 	if err := s.World.StopProgram(ctx, name, false); err != nil {
 		return err
 	}
 	return s.World.StartAgain(ctx, name)
 }
 
-// stopProgram ends a program until it is started again.
-func stopProgram(ctx context.Context, s *scene.Scene, name string) error {
+// stopProcess ends one until it is started again.
+func stopProcess(ctx context.Context, s *scene.Scene, name string) error {
 	return s.World.StopProgram(ctx, name, false)
 }
 
-func startProgram(ctx context.Context, s *scene.Scene, name string) error {
+func startProcess(ctx context.Context, s *scene.Scene, name string) error {
 	return s.World.StartAgain(ctx, name)
 }

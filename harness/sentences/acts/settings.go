@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"nodestorm/fakecloud"
+	"nodestorm/harness/builds"
 	"nodestorm/harness/cloud/machines"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
@@ -21,6 +22,7 @@ var targetSentences = scene.Sentences{
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `the target has the environment variables:`, Table: true,
 			Wants: wantsEnvironment, Check: checkEnvironment, Act: environment},
+		{Role: scene.Given, Words: `the target has N replicas`, Check: checkReplicas, Act: replicas},
 		{Role: scene.Given, Words: typesWords, Table: true, Needs: []scene.Need{cloudless}, Check: checkTypes, Act: instanceTypes},
 		{Role: scene.Given, Words: `these node groups:`, Table: true, Needs: []scene.Need{scene.AnyCloud},
 			Wants: wantsGroups, Check: checkGroups, Act: nodeGroups},
@@ -54,6 +56,32 @@ func environment(_ context.Context, s *scene.Scene, a words.Args) error {
 	env, err := scene.Variables(a.Table)
 	s.Settings.Env = append(s.Settings.Env, env...)
 	return err
+}
+
+// checkReplicas finds a target that has one process, whatever a step says.
+func checkReplicas(f *scene.Feature, a words.Args) error {
+	if f.Target != "" {
+		return errors.New("the target runs already: say it before")
+	}
+	if n := a.Int(0); n < 1 || n > mostReplicas {
+		return fmt.Errorf("%d replicas: want 1 to %d", n, mostReplicas)
+	}
+	f.Owed = append(f.Owed, func(f *scene.Feature) error {
+		// mutant: a target of which there is one process may have two replicas
+		if f.Target != "" && (builds.Ref{Name: f.Target}).Program() != "karpenter" {
+			return fmt.Errorf("%s runs as one process: only Karpenter can have replicas", f.Target)
+		}
+		return nil
+	})
+	return nil
+}
+
+// mostReplicas are as many as anyone has who runs more than one.
+const mostReplicas = 3
+
+func replicas(_ context.Context, s *scene.Scene, a words.Args) error {
+	s.Settings.Replicas = a.Int(0)
+	return nil
 }
 
 func checkTypes(_ *scene.Feature, a words.Args) error {
@@ -137,7 +165,7 @@ func bootMachine(s *scene.Scene, n nodeRow) error {
 		return fmt.Errorf("group %q: only servers of the Hetzner Cloud are put into a group by hand", n.group)
 	}
 	profile := s.Boots.Profile
-	profile.BootDelay = 0
+	profile.BootDelay, profile.Kubelet = 0, s.Boots.Kubelet()
 	spec := node.Spec{Name: n.name, Labels: n.labels, Taints: n.taints, Profile: profile}
 	if spec.Labels == nil {
 		spec.Labels = map[string]string{}

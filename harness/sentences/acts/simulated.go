@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"nodestorm/harness/builds/buildstore"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
 	"nodestorm/harness/world/memory"
@@ -17,6 +18,8 @@ var nodeSentences = scene.Sentences{
 	Worlds: "any", Records: "nodes (node), faults of them (fault)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `N simulated node[s]`, Unchecked: true, Wants: wantsSimulated, Act: simulatedNodes},
+		{Role: scene.Either, Words: `every new simulated node has a kubelet of Kubernetes VERSION`,
+			Wants: wantsKubelets, Check: checkKubelets, Act: kubeletsOf},
 		{Role: scene.When, Words: `a machine "NAME" with a simulated kubelet boots`, Act: bootSimulated},
 	},
 }
@@ -43,6 +46,17 @@ func simulatedNodes(_ context.Context, s *scene.Scene, a words.Args) error {
 			return err
 		}
 	}
+	return nil
+}
+
+func wantsKubelets(a words.Args) (scene.Wants, error) { return scene.Wants{Kubelets: a.Text(0)}, nil }
+
+func checkKubelets(_ *scene.Feature, a words.Args) error {
+	return buildstore.CheckKubernetes(a.Text(0))
+}
+
+func kubeletsOf(_ context.Context, s *scene.Scene, a words.Args) error {
+	s.Boots.SetKubelet(a.Text(0))
 	return nil
 }
 

@@ -22,6 +22,7 @@ var upgradeSentences = scene.Sentences{
 		upgraded(`the target is upgraded`, scene.LeftBehind{}),
 		upgraded(`the target is upgraded, and its CRDs are left behind`, scene.LeftBehind{CRDs: true}),
 		upgraded(`the target is upgraded, and its roles are left behind`, scene.LeftBehind{Roles: true}),
+		upgraded(`the target is upgraded, and its lease is left behind`, scene.LeftBehind{Lease: true}),
 		upgraded(`the target is upgraded, but for CRDs that are refused`, scene.LeftBehind{Refused: true}),
 		{Role: scene.When, Words: `the target is upgraded to RELEASE`, Needs: []scene.Need{scene.CanUpgrade}, Wants: wantsVersion(scene.Change{}),
 			Check: checkUpgradeTo, Act: upgradeTo},

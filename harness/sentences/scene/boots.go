@@ -25,13 +25,29 @@ type Boots struct {
 	// Servers of a cloud, and machines that Karpenter launches, have real kubelets.
 	RealServers, RealLaunched bool
 
-	mu     sync.Mutex
-	coming *node.Coming // nil: no faults
+	mu      sync.Mutex
+	coming  *node.Coming // nil: no faults
+	release string       // of kubelets; empty: the fleet's
+}
+
+// SetKubelet says of which release of Kubernetes kubelets are from now on.
+func (b *Boots) SetKubelet(release string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.release = release
+}
+
+// Kubelet see SetKubelet.
+func (b *Boots) Kubelet() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.release
 }
 
 // Next is the profile of the next machine that boots.
 func (b *Boots) Next() node.Profile {
 	p := b.Profile
+	p.Kubelet = b.Kubelet()
 	p.Faults = b.nextFaults()
 	return p
 }
@@ -48,14 +64,14 @@ func (b *Boots) nextFaults() []fault.Fault {
 
 // Joined is the profile of the next machine whose agents and faults count, and nothing else that is said of it.
 func (b *Boots) Joined() node.Profile {
-	return node.Profile{Agents: b.Profile.Agents, Faults: b.nextFaults()}
+	return node.Profile{Agents: b.Profile.Agents, Kubelet: b.Kubelet(), Faults: b.nextFaults()}
 }
 
 // ServerProfile is how the next of a cloud's servers behaves.
 func (b *Boots) ServerProfile(fakecloud.Instance) node.Profile {
 	p := node.DefaultProfile()
 	p.BootDelay = 0 // the server type's
-	p.Agents, p.Faults = b.Profile.Agents, b.nextFaults()
+	p.Agents, p.Kubelet, p.Faults = b.Profile.Agents, b.Kubelet(), b.nextFaults()
 	if b.Ready > 0 {
 		p.ReadyDelay = b.Ready
 	}
@@ -97,7 +113,7 @@ func (s *Scene) LaunchSetting(launch time.Duration) machines.Setting {
 // SystemNode has a Node that is for system pods only.
 func (s *Scene) SystemNode(ctx context.Context, name, providerID string) error {
 	profile := node.DefaultProfile()
-	profile.BootDelay = 0
+	profile.BootDelay, profile.Kubelet = 0, s.Boots.Kubelet()
 	err := s.World.Fleet().Boot(node.Spec{
 		Name:       name,
 		ProviderID: providerID,

@@ -63,6 +63,7 @@ type Settings struct {
 	Env      []manifest.Variable    // of the target
 	Flags    []string               // of the target, as on a command line
 	Unlisted []string               // likewise, which it may not know
+	Replicas int                    // how many processes of the target there are; 0: one
 }
 
 // ReadBeside reads a file in the folder of a feature.

@@ -112,8 +112,7 @@ var (
 )
 
 func runs(s *Scene) bool {
-	_, runs := s.World.Component(s.Rig.Target.Program())
-	return runs
+	return len(s.World.Replicas(s.Rig.Target.Program())) > 0
 }
 
 // CloudIs is the need for a cloud of a kind.
@@ -161,6 +160,8 @@ type Wants struct {
 	Versions        []string     // of the target, that the store has to have beside the build under test
 	Before          int          // the store has to have the release that is so many before the target; 0: none
 	Change          *Change      // of the release that runs as the target: Versions' first, or Before, or the build under test
+	Plane           *Plane       // of the release of Kubernetes that the control plane is of
+	Kubelets        string       // the release of Kubernetes that simulated kubelets are of from then on
 	Flags, Unlisted []string     // that the target is given, and those that it may not know
 	Env             []string     // the names of the variables that it is given
 	Gates           []string     // the feature gates that it is given, by a variable or a flag
@@ -183,6 +184,8 @@ type Feature struct {
 	Launches bool
 	// Older says that another release runs first in place of the build under test, Upgraded that one took the target's place.
 	Older, Upgraded bool
+	// OlderPlane is the release of Kubernetes that the control plane is of until it is upgraded; empty: the run's own.
+	OlderPlane string
 	// Owed are asked when all steps have been checked: each finds out whether the step that added it says something that
 	// nothing in the scenario makes true.
 	Owed []func(*Feature) error

@@ -23,6 +23,8 @@ type LeftBehind struct {
 	Roles bool
 	// Refused are those of its CRDs that the API server does not take in place of the old ones.
 	Refused bool
+	// Lease is that of its leader, which ends by SIGKILL as on a machine that is gone: none can lead until it has run out.
+	Lease bool
 }
 
 // Change is what a step does to which release runs as the target.
@@ -98,9 +100,22 @@ func (s *Scene) replaceTarget(ctx context.Context, to builds.Target, left LeftBe
 	return nil
 }
 
+// Led is a program of whose processes one leads.
+type Led interface {
+	// Leading is its name, as [world.World.Replicas] has it, empty if none is known to lead.
+	Leading() string
+	// Depose is its name for who ends it: until another one leads none does.
+	Depose() (string, error)
+}
+
+// CanLead is the need for such a target.
+var CanLead = Need{func(s *Scene) bool { _, can := s.Target.(Led); return can && TargetRuns.There(s) },
+	`nothing of the target is known to lead: say "Karpenter" before`}
+
 // CanUpgrade is the need for a target of which another release can take the place.
 var CanUpgrade = Need{func(s *Scene) bool { _, can := s.Target.(Upgradable); return can && TargetRuns.There(s) },
-	`no other release can take the place of the target: say "Karpenter", "Cluster Autoscaler" or "Cluster API" before`}
+	`no other release can take the place of the target: say "Karpenter", "Cluster Autoscaler", "Cluster API" or ` +
+		`"the cloud controller manager of AWS" before`}
 
 func (s *Scene) recordRelease(verb string, t builds.Target) {
 	s.World.History().Record(history.Event{

@@ -33,7 +33,7 @@ var groups = sync.OnceValue(func() (all []group) {
 	add(OfNodes, acts.Last()...)
 	add(OfFaults, deploy.Sentences{Sentences: breaks.Sentences()})
 	add(InCluster, deploy.Sentences{Sentences: acts.Programs})
-	add(InCluster, deploy.Sentences{Sentences: acts.Upgrades})
+	add(InCluster, deploy.Sentences{Sentences: acts.Upgrades}, deploy.Sentences{Sentences: acts.Planes})
 	add(Assertions, deploy.Sentences{Sentences: scene.Sentences{Worlds: "any", Records: "nothing"}, Thens: then.General},
 		deploy.Sentences{Sentences: scene.Sentences{Worlds: "any", Records: "nothing"}, Thens: slices.Concat(then.Measures, then.Metrics)})
 	return all

@@ -42,3 +42,31 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 }
+
+// A control plane is upgraded once, and only one that begins with another release than the run's.
+func TestPlanes(t *testing.T) {
+	const given, when = messages.PickleStepType_CONTEXT, messages.PickleStepType_ACTION
+	const older, upgraded = "a cluster of Kubernetes v1.35.4 until its control plane is upgraded", "the control plane is upgraded"
+	for _, test := range []struct {
+		first string
+		then  []string
+		want  string // the beginning of the only problem; empty: there is none
+	}{
+		{older, []string{upgraded}, ""},
+		{"a cluster", []string{upgraded}, "the control plane is of the run's own Kubernetes already"},
+		{older, []string{upgraded, upgraded}, "the control plane is of the run's own Kubernetes already"},
+		{older, []string{"the scenario waits for 1s"}, "nothing upgrades the control plane from v1.35.4"},
+		{strings.ReplaceAll(older, "v1.35.4", "v1.30.1"), []string{upgraded}, "release v1.30.1 of Kubernetes is too old"},
+	} {
+		steps := []*messages.PickleStep{stepdeftest.Step(given, test.first, "")}
+		for _, text := range test.then {
+			steps = append(steps, stepdeftest.Step(when, text, ""))
+		}
+		wrong := append(validation.Problems(steps, nil), validation.Slips(steps, nil)...)
+		switch {
+		case test.want == "" && len(wrong) == 0:
+		case test.want == "" || len(wrong) != 1 || !strings.HasPrefix(wrong[0].Err.Error(), test.want):
+			t.Errorf("%q: %v, want %q", test.then, wrong, test.want)
+		}
+	}
+}

@@ -2,7 +2,8 @@
 // of use: it answers --help and every health check. Linked with -X main.logs=yes it also logs a round
 // every ten seconds, in the words of one that found nothing to do. Linked with -X main.does=KIND it is
 // deaf: it never listens; echoing: it answers with what it is asked, and logs that and all that it was
-// started with; crashing: it ends after a while; slow: it listens late, and answers late.
+// started with; crashing: it ends after a while; slow: it listens late, and answers late. Linked with
+// -X main.without=FLAG it does not know that flag.
 package main
 
 import (
@@ -14,7 +15,7 @@ import (
 	"time"
 )
 
-var logs, does string
+var logs, does, without string
 
 // flags are those that the harness, records and manifests may ask a Cluster Autoscaler for.
 var flags = []string{
@@ -44,6 +45,9 @@ func main() {
 		switch name {
 		case "help":
 			for _, f := range flags {
+				if f == without {
+					continue
+				}
 				fmt.Printf("      --%s string   as Cluster Autoscaler has it\n", f)
 			}
 			return

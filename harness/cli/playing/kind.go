@@ -1,4 +1,4 @@
-package replays
+package playing
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ import (
 	"nodestorm/sim/time/clock"
 )
 
-// completeClusters are the values of --cluster.
-var completeClusters = cobra.FixedCompletions([]string{string(replay.Simulated), string(replay.Kind)}, cobra.ShellCompDirectiveNoFileComp)
+// CompleteClusters are the values of --cluster.
+var CompleteClusters = cobra.FixedCompletions([]string{string(replay.Simulated), string(replay.Kind)}, cobra.ShellCompDirectiveNoFileComp)
 
-// chooseCluster has worlds be made of clusters of that kind from now on. What a real
+// ChooseCluster has worlds be made of clusters of that kind from now on. What a real
 // cluster cannot do is said here.
-func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
+func (s *Session) ChooseCluster(c *cobra.Command, of replay.Cluster) error {
 	s.Cluster = of
 	if of != replay.Kind {
 		return nil
@@ -34,8 +34,8 @@ func (s *session) chooseCluster(c *cobra.Command, of replay.Cluster) error {
 	return nil
 }
 
-// addMachines adds the flag of what the instances of clouds are.
-func (s *session) addMachines(c *cobra.Command) {
+// AddMachines adds the flag of what the instances of clouds are.
+func (s *Session) AddMachines(c *cobra.Command) {
 	c.Flags().Var(&s.Machines, "cloud-machines",
 		"the cloud's machines in a kind cluster: sim, or containers that join by user data (`MACHINES`)")
 	s.RenamedFlag(c, "machines", "cloud-machines")
@@ -43,8 +43,8 @@ func (s *session) addMachines(c *cobra.Command) {
 		cobra.FixedCompletions([]string{string(replay.SimulatedMachines), string(replay.Containers)}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// checkMachines says that containers are asked for where there is nothing for them to join.
-func (s *session) checkMachines(clusters ...replay.Cluster) error {
+// CheckMachines says that containers are asked for where there is nothing for them to join.
+func (s *Session) CheckMachines(clusters ...replay.Cluster) error {
 	if s.Machines == replay.Containers && !slices.Contains(clusters, replay.Kind) {
 		return exit.UsageError(fmt.Errorf("--cloud-machines %s: they join a cluster of kind, in real time: want --cluster %s",
 			s.Machines, replay.Kind))
@@ -52,8 +52,8 @@ func (s *session) checkMachines(clusters ...replay.Cluster) error {
 	return nil
 }
 
-// parseClusters reads --cluster of verify: one, or two to be compared.
-func parseClusters(names []string) (list []replay.Cluster, err error) {
+// ParseClusters reads --cluster of verify: one, or two to be compared.
+func ParseClusters(names []string) (list []replay.Cluster, err error) {
 	for _, name := range names {
 		c, err := replay.ParseCluster(strings.TrimSpace(name))
 		if err != nil {
