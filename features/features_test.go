@@ -91,7 +91,8 @@ func TestFeatures(t *testing.T) {
 			t.Log(what)
 		}
 	}()
-	for _, record := range chosen(t, load(t), os.DirFS(".")) {
+	catalogue := load(t)
+	for _, record := range chosen(t, catalogue, os.DirFS(".")) {
 		for _, of := range record.Targets {
 			t.Run(record.ID+"/"+of.Name, func(t *testing.T) {
 				ref, err := builds.ParseRef(of.Name)
@@ -100,6 +101,12 @@ func TestFeatures(t *testing.T) {
 				}
 				ref.Provider = record.Provider()
 				build, err := replay.Find(store, ref)
+				if err == nil { // another Kubernetes is built for those only who ask for it
+					err = replay.Request{Record: record, Target: build, Features: os.DirFS(".")}.CheckKubernetes()
+				}
+				if err == nil {
+					err = lacking(store, catalogue, record, of)
+				}
 				if err != nil {
 					t.Skip(err)
 				}
@@ -122,6 +129,17 @@ func TestFeatures(t *testing.T) {
 			})
 		}
 	}
+}
+
+// lacking names what a replay needs that is built for those only who ask for it, and is not in the store.
+func lacking(store *buildstore.Store, catalogue *scenarios.Catalogue, record scenarios.Record, of scenarios.Target) error {
+	needs, err := replay.NeededFor(record, catalogue, of)
+	for _, ref := range needs {
+		if err == nil && replay.Apart(ref) {
+			_, err = replay.Find(store, ref)
+		}
+	}
+	return err
 }
 
 // errNotPlayed says that no stored run is of a scenario and a build.

@@ -3,10 +3,7 @@ package scenarios_test
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -227,63 +224,5 @@ func TestCheckFeatures(t *testing.T) {
 				t.Errorf("error %q, want one line with %q", err, test.want)
 			}
 		})
-	}
-}
-
-// counted are the places of documents that count what there is: the numbers are in the order of counts.
-var counted = []struct {
-	file   string
-	says   *regexp.Regexp
-	counts []string
-}{
-	{"README.md", regexp.MustCompile(`\d+ of\s\d+\srecords`), []string{"without", "records"}},
-	{"README.md", regexp.MustCompile(`\d+\srecords\sof\s\d+\sissues,\s\d+\sof\sthem\scontrols`), []string{"records", "issues", "controls"}},
-	{"docs/quickstart.md", regexp.MustCompile(`replays of \d+ records`), []string{"without"}},
-	{"docs/quickstart.md", regexp.MustCompile(`without a word all \d+`), []string{"records"}},
-	{"docs/tutorial-first-failure.md", regexp.MustCompile(`, \d+ symptoms: `), []string{"records"}},
-}
-
-// TestReferenceCounts keeps what documents count of the catalogue in step with it.
-func TestReferenceCounts(t *testing.T) {
-	catalogue, err := features.Catalogue()
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts, issues := map[string]int{}, map[string]bool{}
-	for _, r := range catalogue.Records() {
-		counts["records"]++
-		issues[r.Issue] = true
-		if r.Control() {
-			counts["controls"]++
-		}
-		if !slices.Contains([]string{"cluster-autoscaler", "karpenter-aws", "aws-ccm"}, r.Autoscaler) {
-			counts["without"]++
-		}
-	}
-	counts["issues"] = len(issues)
-	number := regexp.MustCompile(`\d+`)
-	for _, place := range counted {
-		file := filepath.Join("..", filepath.FromSlash(place.file))
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !place.says.Match(text) {
-			t.Errorf("%s does not say %q", place.file, place.says)
-		}
-		now := place.says.ReplaceAllStringFunc(string(text), func(said string) string {
-			next := 0
-			return number.ReplaceAllStringFunc(said, func(string) string {
-				next++
-				return strconv.Itoa(counts[place.counts[next-1]])
-			})
-		})
-		if *update && now != string(text) {
-			if err := os.WriteFile(file, []byte(now), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		} else if now != string(text) {
-			t.Errorf("%s counts other than the catalogue has, where it says %q: run make reference", place.file, place.says)
-		}
 	}
 }

@@ -16,21 +16,6 @@ Feature: Releases take each other's place, all the way and back
     And Karpenter with a NodePool "default"
     When these objects from the file "spread.yaml" are created
 
-  @karpenter-4403-all-the-way-at-rest
-  Scenario: All is in order at each upgrade
-    Then every pod is Running within 5m
-    When the scenario waits for 6m
-    And the target is upgraded to v1.7.0
-    And the scenario waits for 11m
-    And the target is upgraded
-    And the scenario waits for 11m
-    And the target is rolled back
-    And the scenario waits for 11m
-    And the target is upgraded to v1.6.4
-    Then "karpenter" never sends "delete" of "nodeclaims" within 11m
-    And "karpenter" has ever sent "create" of "nodeclaims" exactly 6 times within 1s
-    And every pod is Running within 1m
-
   @karpenter-4403-all-the-way-busy
   Scenario: Pods wait at the upgrades on the way, and machines are removed at those on the way back
     Then "replicaset-controller" has ever sent "create" of "pods" 6 times within 1m

@@ -8,20 +8,6 @@ Feature: An upgrade changes nothing about machines that are as they should be
     And a Ready Node "system" for system pods only
     And machines that register 10s after their launch and are Ready 1s later
 
-  @karpenter-4403-upgraded
-  Scenario: Karpenter is upgraded, rolled back, and upgraded by one release
-    Given the release v1.6.4 runs in place of the target until it is upgraded
-    And Karpenter with a NodePool "default"
-    When these objects from the file "spread.yaml" are created
-    Then every pod is Running within 5m
-    When the target is upgraded
-    Then "karpenter" never sends "delete" of "nodeclaims" within 6m
-    When the target is rolled back
-    Then "karpenter" never sends "delete" of "nodeclaims" within 6m
-    When the target is upgraded to v1.7.0
-    Then "karpenter" never sends "delete" of "nodeclaims" within 6m
-    And every pod is Running within 1m
-
   @karpenter-4403-upgraded-scaling-up
   Scenario: Karpenter is upgraded when pods wait for machines
     Given the release before the target runs in its place until it is upgraded
