@@ -148,7 +148,7 @@ repro: setup ## Replay one upstream issue on both sides: make repro ISSUE=7515
 .PHONY: reference
 reference: ## Write docs/reference and what it is made of, from the code
 	@$(TEST) ./harness/cli/explain -run '^TestSchema$$' -update
-	@$(TEST) ./harness/cli/explain ./harness/cli/events ./harness/sentences/reference ./harness/cli ./scenarios ./sim/history/measure -run '^TestReference' -update
+	@$(TEST) ./harness/cli/explain ./harness/cli/events ./harness/sentences/reference ./harness ./harness/cli ./scenarios ./sim/history/measure -run '^TestReference' -update
 
 .PHONY: editor
 editor: ## Check the schema of records with an editor's language server (installs it with npm)
