@@ -231,7 +231,7 @@ func (r Request) CheckSteps() error {
 		if err := validation.Steps(pickle, files); err != nil {
 			return err
 		}
-		return r.Record.CheckMade(validation.Made(pickle, files))
+		return validation.Made(pickle, files).CheckRecord(&r.Record)
 	})
 }
 

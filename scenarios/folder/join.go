@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"nodestorm/scenarios"
-	"nodestorm/sim/history/checker"
+	"nodestorm/scenarios/given"
 )
 
 // ids are where each ID is, its file and line.
@@ -77,9 +77,9 @@ func (f *Folder) assignRecord(r placed) bool {
 		s.RecordFile = scenarios.File{Path: r.path, Shown: f.file(r.path), Text: f.texts[r.path]}
 		s.Record.NameTwins()
 		s.Record.Feature = path.Join(f.mount, feature)
-		made := &checker.GivenNames{}
+		made := &given.Names{}
 		f.addMade(made, *s, feature)
-		if err := s.Record.CheckMade(made); err != nil {
+		if err := made.CheckRecord(&s.Record); err != nil {
 			f.misplaced(r.path, r.node, []error{err}) // a twin's are those of its record
 		}
 		f.made[i].files = append(f.made[i].files, r.path)
@@ -95,8 +95,8 @@ func (f *Folder) assignRecord(r placed) bool {
 }
 
 // addMade adds what a scenario of a feature makes.
-func (f *Folder) addMade(m *checker.GivenNames, s scenarios.Scenario, feature string) {
-	scenarios.AddMade(m, s.Pickle(), func(file string) []byte { return f.beside[path.Join(path.Dir(feature), file)] })
+func (f *Folder) addMade(m *given.Names, s scenarios.Scenario, feature string) {
+	m.AddSteps(s.Pickle(), func(file string) []byte { return f.beside[path.Join(path.Dir(feature), file)] })
 }
 
 // filesOf are the files of a scenario, its feature first, and of those that share its feature

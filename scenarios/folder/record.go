@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"nodestorm/scenarios"
+	"nodestorm/scenarios/given"
 	"nodestorm/sim/history/checker"
 	"nodestorm/sim/strict"
 )
@@ -80,12 +81,12 @@ func (f *Folder) readInvariants(name string, text []byte) {
 
 // assignInvariants gives the folder's invariants to its scenarios, which are about what any of them makes.
 func (f *Folder) assignInvariants() {
-	made := &checker.GivenNames{}
+	made := &given.Names{}
 	for i, s := range f.Scenarios {
 		f.addMade(made, s, f.made[i].files[0])
 	}
 	for i := range f.invariants {
-		if err := f.invariants[i].CheckMade(made); err != nil {
+		if err := made.Check(&f.invariants[i]); err != nil {
 			f.misplaced(scenarios.InvariantsFile, f.held, []error{fmt.Errorf("invariants[%d]: %w", i, err)})
 		}
 	}

@@ -28,10 +28,10 @@ type Observation struct {
 	stated []checker.Statement
 }
 
-// CheckMade finds names in what is stated that the scenario does not make, see [checker.Statement.CheckMade].
-func (o Observation) CheckMade(m *checker.GivenNames) error {
+// EachStatement calls check with each statement that it is about, and says of an error that it is in one.
+func (o Observation) EachStatement(check func(*checker.Statement) error) error {
 	for i := range o.stated {
-		if err := o.stated[i].CheckMade(m); err != nil {
+		if err := check(&o.stated[i]); err != nil {
 			return fmt.Errorf("the statement: %w", err)
 		}
 	}

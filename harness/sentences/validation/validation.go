@@ -17,8 +17,7 @@ import (
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/stepdef"
 	"nodestorm/harness/sentences/words"
-	"nodestorm/scenarios"
-	"nodestorm/sim/history/checker"
+	"nodestorm/scenarios/given"
 	"nodestorm/sim/strict"
 )
 
@@ -83,9 +82,9 @@ func Problems(steps []*messages.PickleStep, beside fs.FS) (wrong []Problem) {
 }
 
 // Made are the names of what the steps make, with those in the files that they name.
-func Made(steps []*messages.PickleStep, beside fs.FS) *checker.GivenNames {
-	m := &checker.GivenNames{}
-	scenarios.AddMade(m, steps, func(file string) []byte {
+func Made(steps []*messages.PickleStep, beside fs.FS) *given.Names {
+	m := &given.Names{}
+	m.AddSteps(steps, func(file string) []byte {
 		if beside == nil {
 			return nil
 		}
@@ -96,7 +95,7 @@ func Made(steps []*messages.PickleStep, beside fs.FS) *checker.GivenNames {
 }
 
 // checkStep finds what is wrong with a step of this text, as far as that is known without a world.
-func checkStep(m stepdef.Match, text string, f *scene.Feature, made *checker.GivenNames) error {
+func checkStep(m stepdef.Match, text string, f *scene.Feature, made *given.Names) error {
 	if m.Waits() {
 		if _, err := m.Awaited(); err != nil {
 			return err
@@ -120,7 +119,7 @@ func checkStep(m stepdef.Match, text string, f *scene.Feature, made *checker.Giv
 		if err := made.CheckOutcome(text); err != nil {
 			return err
 		}
-		return o.CheckMade(made)
+		return o.EachStatement(made.Check)
 	case m.Definition.Check != nil:
 		return m.Definition.Check(f, m.Args)
 	}

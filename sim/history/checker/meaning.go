@@ -128,7 +128,7 @@ func (p *Pattern) checkResource() error {
 		!slices.ContainsFunc(p.Resource.values, func(word string) bool { return !vocabulary.Unwritten(word) }) {
 		return fmt.Errorf("resource: no call on %q is in a history: there are too many", p.Resource.values[0])
 	}
-	for _, word := range p.Resource.wholeValues() {
+	for _, word := range p.Resource.WholeValues() {
 		if near := strict.Nearest(word, vocabulary.Served()); near != "" && p.Source.onlyHas(string(history.API)) {
 			return fmt.Errorf("resource: %q is unknown, did you mean %q? Say {matches: %q} if the scenario brings it", word, near, word)
 		}

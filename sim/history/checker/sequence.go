@@ -79,21 +79,9 @@ func (s *Statement) wellFormed() error {
 // that it is about the same object throughout.
 func (s *Statement) checkUse() error {
 	elements, used := s.elements(), map[string]bool{}
-	use := func(p *Pattern) {
-		for _, name := range p.captures() {
-			used[name] = true
-		}
-	}
 	for i := range elements {
-		e := &elements[i]
-		if e.Match != nil {
-			use(e.Match)
-		}
-		for j := range e.While {
-			use(&e.While[j])
-		}
-		for j := range e.Absent {
-			use(&e.Absent[j].Pattern)
+		for _, name := range elements[i].captures() {
+			used[name] = true
 		}
 	}
 	for i := range elements {
@@ -105,6 +93,15 @@ func (s *Statement) checkUse() error {
 		}
 	}
 	return nil
+}
+
+// captures are the names of earlier captures that the element refers to.
+func (e *Element) captures() (names []string) {
+	_ = e.eachPattern(func(p *Pattern) error {
+		names = append(names, p.captures()...)
+		return nil
+	})
+	return names
 }
 
 // round is the verb with which a log's source records every round of an autoscaler.

@@ -140,6 +140,40 @@ func (s *Statement) patterns() (all []fieldPattern) {
 	return all
 }
 
+// EachPattern calls check with each pattern, and says where the first is that is wrong.
+func (s *Statement) EachPattern(check func(*Pattern) error) error {
+	for _, p := range s.patterns() {
+		if err := check(p.pattern); err != nil {
+			return fmt.Errorf("%s: %w", p.field, err)
+		}
+	}
+	for i := range s.elements() {
+		if err := s.elements()[i].eachPattern(check); err != nil {
+			return fmt.Errorf("%s[%d]: %w", s.about()[0], i, err)
+		}
+	}
+	return nil
+}
+
+func (e *Element) eachPattern(check func(*Pattern) error) error {
+	if e.Match != nil {
+		if err := check(e.Match); err != nil {
+			return fmt.Errorf("match: %w", err)
+		}
+	}
+	for i := range e.While {
+		if err := check(&e.While[i]); err != nil {
+			return fmt.Errorf("while[%d]: %w", i, err)
+		}
+	}
+	for i := range e.Absent {
+		if err := check(&e.Absent[i].Pattern); err != nil {
+			return fmt.Errorf("absent[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
 func (s *Statement) checkSequence() error {
 	if others := *s; true {
 		others.Statement, others.Sequence, others.NoSequence = "", nil, nil

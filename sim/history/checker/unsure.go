@@ -39,7 +39,7 @@ func (s *Statement) unsures() (all []*unsure) {
 			all = append(all, p.unsures()...)
 		}
 	}
-	_ = s.eachPattern(func(p *Pattern) error {
+	_ = s.EachPattern(func(p *Pattern) error {
 		if slices.Contains(absent, p) {
 			return nil
 		}

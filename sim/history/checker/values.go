@@ -126,6 +126,14 @@ func (v *Values) compile() error {
 // isSet reports whether the field is compared at all.
 func (v *Values) isSet() bool { return v != nil && len(v.values) > 0 }
 
+// WholeValues are the values that a field is compared with as a whole by a text, and not by an expression.
+func (v *Values) WholeValues() []string {
+	if v == nil || v.op == "matches" {
+		return nil
+	}
+	return v.Plain()
+}
+
 // Plain are the values that a field is compared with as a whole, without those that come of captures and those that are
 // expressions of more than one text.
 func (v *Values) Plain() (plain []string) {

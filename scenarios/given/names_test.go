@@ -1,15 +1,18 @@
-package checker_test
+package given_test
 
 import (
 	"strings"
 	"testing"
 
+	"nodestorm/scenarios/given"
 	"nodestorm/sim/history/checker"
+
+	"nodestorm/sim/strict"
 )
 
 // A name or a namespace that a slip of the pen has made another one is found; all that a scenario's text has may be one.
 func TestMade(t *testing.T) {
-	m := &checker.GivenNames{}
+	m := &given.Names{}
 	m.AddStep(`a pod "shop/frontend" that requests 1 CPU is created`, "")
 	m.AddStep("these objects:", "kind: Deployment\nmetadata: {name: backend, namespace: team-a}\nspec: {replicas: 2}\n---\nkind: NodePool\nmetadata:\n  name: 'spot'\n")
 	m.AddStep(`a NodePool "pool-1"`, "")
@@ -30,11 +33,11 @@ func TestMade(t *testing.T) {
 		{"namespace: {matches: elsewhere}", ""},
 	} {
 		statement := parse(t, "statement: s\nnever: {source: api, verb: delete, "+test.pattern+"}")
-		err := statement.CheckMade(m)
+		err := m.Check(&statement)
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.pattern, err, test.want)
 		}
-		if err := statement.CheckMade(nil); err != nil {
+		if err := (*given.Names)(nil).Check(&statement); err != nil {
 			t.Errorf("%s, of an unknown scenario: %v", test.pattern, err)
 		}
 	}
@@ -46,7 +49,7 @@ func TestMade(t *testing.T) {
 		"first: {source: api, verb: create}\nthen: {source: api, verb: delete, name: bakcend}":                                           "then: name: ",
 	} {
 		statement := parse(t, "statement: s\n"+text)
-		if err := statement.CheckMade(m); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := m.Check(&statement); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
@@ -54,7 +57,7 @@ func TestMade(t *testing.T) {
 
 // A Then names what a Given or a When has named; what other programs call it is not looked at.
 func TestCheckOutcome(t *testing.T) {
-	m := &checker.GivenNames{}
+	m := &given.Names{}
 	m.AddStep(`a pod "shop/web" that requests 1 CPU is created`, "")
 	m.AddStep("these objects:", "kind: Deployment\nmetadata: {name: backend}\n")
 	for step, want := range map[string]string{
@@ -72,4 +75,12 @@ func TestCheckOutcome(t *testing.T) {
 			t.Errorf("%s: %v, want %q", step, err, want)
 		}
 	}
+}
+
+func parse(t *testing.T, text string) (s checker.Statement) {
+	t.Helper()
+	if err := strict.Unmarshal([]byte(text), &s); err != nil || s.Check() != nil {
+		t.Fatal(err, s.Check())
+	}
+	return s
 }

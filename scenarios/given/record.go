@@ -1,4 +1,4 @@
-package scenarios
+package given
 
 import (
 	"fmt"
@@ -7,12 +7,13 @@ import (
 
 	messages "github.com/cucumber/messages/go/v21"
 
+	"nodestorm/scenarios"
 	"nodestorm/sim/history/checker"
 )
 
-// AddMade adds the names of what a scenario's steps make: those of its Givens and Whens. read is the text of a file beside
+// AddSteps adds the names of what a scenario's steps make: those of its Givens and Whens. read is the text of a file beside
 // its feature, empty if there is none.
-func AddMade(m *checker.GivenNames, steps []*messages.PickleStep, read func(file string) []byte) {
+func (n *Names) AddSteps(steps []*messages.PickleStep, read func(file string) []byte) {
 	for _, step := range steps {
 		if step.Type == messages.PickleStepType_OUTCOME {
 			continue
@@ -28,10 +29,10 @@ func AddMade(m *checker.GivenNames, steps []*messages.PickleStep, read func(file
 				}
 			}
 		}
-		if file, is := FileOf(step.Text); is {
+		if file, is := scenarios.FileOf(step.Text); is {
 			quoted = string(read(file))
 		}
-		m.AddStep(step.Text, quoted+simulated(step.Text))
+		n.AddStep(step.Text, quoted+simulated(step.Text))
 	}
 }
 
@@ -43,16 +44,16 @@ const mostNamed = 1000
 // simulated are the names of the nodes that a step counts, as if it quoted them.
 func simulated(step string) (names string) {
 	if of := someNodes.FindStringSubmatch(step); of != nil {
-		n, _ := strconv.Atoi(of[1])
-		for i := range min(n, mostNamed) {
+		count, _ := strconv.Atoi(of[1])
+		for i := range min(count, mostNamed) {
 			names += fmt.Sprintf("\nname: node-%d", i+1)
 		}
 	}
 	return names
 }
 
-// CheckMade finds what the record's statements name that its scenario does not make, see [checker.Statement.CheckMade].
-func (r *Record) CheckMade(m *checker.GivenNames) error {
+// CheckRecord finds what the record's statements name that its scenario does not make, see [Names.Check].
+func (n *Names) CheckRecord(r *scenarios.Record) error {
 	if r.Bare() {
 		return nil
 	}
@@ -70,7 +71,7 @@ func (r *Record) CheckMade(m *checker.GivenNames) error {
 		all = append(all, named{fmt.Sprintf("invariants[%d]", i), &r.Invariants[i]})
 	}
 	for _, of := range all {
-		if err := of.CheckMade(m); err != nil {
+		if err := n.Check(of.Statement); err != nil {
 			return fmt.Errorf("%s: %w", of.name, err)
 		}
 	}
