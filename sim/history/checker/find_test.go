@@ -283,3 +283,41 @@ func TestFindGivesUp(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// A place that nothing is found from is not searched again on another way to it; what is captured, and since when something
+// is absent, makes it another place.
+func TestDeadEnds(t *testing.T) {
+	claim := func(second int, name, node string) history.Entry {
+		return api(second, "create", "nodeclaims", name, detail{"nodeName": node})
+	}
+	var pairs []history.Entry
+	for i := range 100 {
+		pairs = append(pairs, claim(2*i, "c", "n"), api(2*i+1, "delete", "nodeclaims", "c", nil))
+	}
+	const pair = "  - match: {source: api, verb: create, resource: nodeclaims}\n  - match: {source: api, verb: delete, resource: nodeclaims}\n"
+	for _, test := range []struct {
+		name, sequence string
+		events         []history.Entry
+		want           checker.Result
+	}{
+		{"eight pairs of a hundred, and what never comes", strings.Repeat(pair, 8) + "  - match: {source: api, verb: create, resource: nodes}\n", pairs, checker.Invalid},
+		{"the second of two that lead to one event", `
+  - match: {source: api, verb: create, resource: nodeclaims}
+    capture: {node: detail.nodeName}
+  - match: {source: api, verb: delete, resource: pods}
+  - match: {source: api, verb: patch, resource: nodes, name: $node}
+`, []history.Entry{claim(1, "a", "one"), claim(2, "b", "two"), api(3, "delete", "pods", "p", nil), taints(4, "two")}, checker.Valid},
+		{"since the second of two that lead to one event", `
+  - as: made
+    match: {source: api, verb: create, resource: nodeclaims}
+  - match: {source: api, verb: delete, resource: pods}
+  - match: {source: api, verb: patch, resource: nodes}
+    absent: [{since: made, source: api, verb: delete, resource: nodeclaims}]
+`, []history.Entry{claim(1, "a", "one"), api(2, "delete", "nodeclaims", "a", nil), claim(3, "b", "two"), api(4, "delete", "pods", "p", nil), taints(5, "two")}, checker.Valid},
+	} {
+		events := numbered(append(test.events, ended(1000))...)
+		if got := checker.Find(events, parse(t, "statement: s\nsequence:\n"+test.sequence)); got.Result != test.want {
+			t.Errorf("%s: got %v, want %s", test.name, got, test.want)
+		}
+	}
+}

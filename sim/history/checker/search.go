@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
-	"unique"
 
 	"nodestorm/sim/history"
 )
@@ -26,117 +24,6 @@ func Find(events []history.Entry, s Statement) Finding {
 type Prepared struct {
 	events   []history.Entry
 	complete completeness
-}
-
-// Finder judges a statement by the events of a run that has ended, given one after the other
-// in the order of time. It keeps those only that the statement may be about.
-type Finder struct {
-	s       Statement
-	of      []*Pattern      // of a sequence: what it looks at
-	ends    bool            // and whether what it looks at is gone
-	asked   map[string]bool // first parts of the details' keys that it asks for
-	kept    []history.Entry
-	monitor *Monitor      // of all else
-	limit   time.Duration // of the monitor; zero is the end
-	decided *Finding
-	there   bool // something that the first of no sequence is about
-	unsure  []*unsure
-}
-
-// NewFinder begins to judge the statement, which Check has found right.
-func NewFinder(s Statement) *Finder {
-	f := &Finder{s: s}
-	if s.elements() == nil {
-		f.monitor = s.Monitor()
-		f.unsure = f.monitor.unsure
-		if s.Since == nil {
-			f.limit = time.Duration(s.Within)
-		}
-		return f
-	}
-	f.unsure = s.unsures()
-	f.asked = map[string]bool{"subresource": true} // for deletes
-	for i := range s.elements() {
-		e := &s.elements()[i]
-		if e.Match != nil {
-			f.lookFor(e.Match)
-		}
-		for _, path := range e.Capture {
-			if key, ok := strings.CutPrefix(path, "detail."); ok {
-				f.ask(key)
-			}
-		}
-		for k := range e.While {
-			f.lookFor(&e.While[k])
-			f.ends = true
-		}
-		for k := range e.Absent {
-			f.lookFor(&e.Absent[k].Pattern)
-		}
-	}
-	return f
-}
-
-func (f *Finder) lookFor(p *Pattern) {
-	f.of = append(f.of, p.identity())
-	for key := range p.Detail {
-		f.ask(key)
-	}
-}
-
-func (f *Finder) ask(key string) {
-	first, _, _ := strings.Cut(key, ".")
-	f.asked[key], f.asked[first] = true, true
-}
-
-// keep remembers of an event what the search may ask for: of a long run it keeps many.
-func (f *Finder) keep(r history.Entry) {
-	var detail map[string]any
-	for key, value := range r.Detail {
-		if !f.asked[key] {
-			continue
-		}
-		if detail == nil {
-			detail = map[string]any{}
-		}
-		detail[key] = value
-	}
-	r.Detail = detail
-	for _, word := range []*string{(*string)(&r.Source), &r.Verb, &r.Actor, &r.Object.Resource, &r.Object.Namespace} {
-		*word = unique.Make(*word).Value() // each event has been read into memory of its own
-	}
-	f.kept = append(f.kept, r)
-}
-
-// Add takes in the next event.
-func (f *Finder) Add(r history.Entry) {
-	r.Detail = plain(r.Detail)
-	look(f.unsure, &r)
-	switch {
-	case f.decided != nil, f.monitor != nil && f.limit != 0 && r.Virtual > f.limit:
-	case f.monitor != nil:
-		if found, decided := f.monitor.Add(r, true); decided {
-			f.decided = &found
-		}
-	default:
-		f.there = f.there || f.s.NoSequence != nil && f.s.aboutFirst().matchIdentity(&r, nil)
-		// mutant: a recheck keeps what no statement asks for
-		// mutant: what is gone before still counts in a history that is read in pieces
-		if f.ends && deletes(&r) || slices.ContainsFunc(f.of, func(p *Pattern) bool { return p.matchIdentity(&r, nil) }) {
-			f.keep(r)
-		}
-	}
-}
-
-// Finding is the finding at the end of the run.
-func (f *Finder) Finding(all Completeness) Finding {
-	switch {
-	case f.decided != nil:
-		return *f.decided
-	case f.monitor != nil:
-		return f.s.watched(f.monitor, all.completeness)
-	}
-	return f.s.weigh(Prepared{f.kept, all.completeness}.sequence(f.s, f.there), f.unsure)
 }
 
 // Prepare gets the events, in whatever order they are, ready for searches.
@@ -185,6 +72,7 @@ func (p Prepared) search(statement Statement) Finding {
 		refuted:    len(statement.NoSequence) > 0,
 		candidates: map[*Pattern][]int{},
 		effort:     effort,
+		dead:       map[string]bool{},
 	}
 	finding := Finding{Statement: statement.Statement}
 	if s.element(0, place{index: -1, names: map[string]int{start: -1}}) {
@@ -213,6 +101,7 @@ type search struct {
 	complete   completeness
 	candidates map[*Pattern][]int // events that may match, captures aside
 	effort     int
+	dead       map[string]bool // places from which the rest is not to be found, see deadEnd
 
 	found     []int
 	undecided string // a branch that the history is too short for
@@ -238,6 +127,10 @@ func (s *search) element(n int, from place) bool {
 	if e.Match == nil {
 		return s.quiet(n, e, from)
 	}
+	key := s.deadEnd(n, from)
+	if s.dead[key] {
+		return false
+	}
 	candidates := s.candidatesOf(e.Match)
 	first, _ := slices.BinarySearch(candidates, from.index+1)
 	for k := first; k < len(candidates) && s.effort >= 0; k++ {
@@ -252,6 +145,9 @@ func (s *search) element(n int, from place) bool {
 		}
 		// mutant: no symptom is late
 		if e.Within != 0 && s.events[last].Virtual-since > time.Duration(e.Within) {
+			if n > 0 {
+				break // later ones are later still
+			}
 			continue
 		}
 		to, ok := s.arrive(e, from, picked)
@@ -260,7 +156,27 @@ func (s *search) element(n int, from place) bool {
 		}
 	}
 	s.noteStuck(n, e, from)
+	// mutant: a dead end is searched again on each way to it
+	s.dead[key] = true
 	return false
+}
+
+// deadEnd names all that the elements from n on see of a place. What is not found from there is not found by another
+// way to it either, and of a sequence of many like events there are more ways than can be tried.
+func (s *search) deadEnd(n int, from place) string {
+	key := fmt.Appendf(nil, "%d %d %d", n, from.index, from.at)
+	for i := range s.sequence[n:] {
+		e := &s.sequence[n+i]
+		for _, name := range e.captures() {
+			// mutant: what was captured on the way makes no difference
+			key = fmt.Appendf(key, " %q", from.captured[name])
+		}
+		for _, absent := range e.Absent {
+			// mutant: since when something is absent makes no difference
+			key = fmt.Appendf(key, " %d", from.names[absent.Since])
+		}
+	}
+	return string(key)
 }
 
 // pick returns the first candidate and as many matching ones after it as e.Count
