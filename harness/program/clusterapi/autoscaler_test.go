@@ -42,8 +42,7 @@ func run(t *testing.T, w *world.World, a *clusterapi.ClusterAPI, build builds.Ta
 		World: w, Target: build, Intent: clusterautoscaler.Intent{Provider: "clusterapi", Discovery: []string{tags}}, Management: a.Management(),
 	})
 	must(err)
-	_, err = ca.Start(ctx)
-	must(err)
+	must(ca.Start(ctx))
 	demand := workload.New(w.Client())
 	for _, name := range names {
 		pod, err := workload.Pod("default", name, workload.Template{CPU: "3"})

@@ -15,6 +15,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/mod/semver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,6 +63,8 @@ type Config struct {
 	Management *world.Cluster
 	// CloudConfig is the file of --cloud-config; empty: what Management asks for, or none.
 	CloudConfig string
+	// Replicas are how many processes there are; 0: one. More take process.NamesHosts.
+	Replicas int
 	// Broken says that faults come between the autoscaler and that API server: Rules, and
 	// those that its Way gets later.
 	Broken bool
@@ -70,6 +73,8 @@ type Config struct {
 
 // Autoscaler is one build in one world.
 type Autoscaler struct {
+	deploy.Leader
+
 	cfg      Config
 	known    Known
 	line     flags // without what the place demands
@@ -78,9 +83,11 @@ type Autoscaler struct {
 	account  deploy.Account
 	client   client.Client
 	rights   []*unstructured.Unstructured // of its account, with it
-	ways     flags                        // to the API servers
+	ways     flags                        // of the first process to the API servers
 	way      *apifault.Proxy
-	address  string // of its metrics, once it runs
+
+	mu        sync.Mutex
+	addresses map[string]string // of the metrics of each process
 }
 
 // Install checks that the build can do what is wanted, and gives its service
@@ -131,7 +138,9 @@ func prepare(ctx context.Context, cfg Config) (*Autoscaler, error) {
 	if err := cfg.Intent.Check(); err != nil {
 		return nil, err
 	}
-	a := &Autoscaler{cfg: cfg, account: deploy.Account{Namespace: metav1.NamespaceSystem, Name: Name}}
+	a := &Autoscaler{
+		Leader: deploy.Leader{World: cfg.World, Program: Name}, cfg: cfg, account: deploy.Account{Namespace: metav1.NamespaceSystem, Name: Name}, addresses: map[string]string{},
+	}
 	var given flags
 	if m := cfg.Manifest; m != nil {
 		a.account = deploy.Account{Namespace: m.Namespace, Name: m.ServiceAccount}

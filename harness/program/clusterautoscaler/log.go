@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"nodestorm/harness/program/deploy"
 	"nodestorm/sim/history"
 )
 
@@ -45,17 +46,27 @@ var (
 	sizeUnsure = regexp.MustCompile(`^failed to set node pool (\S+) size, using delta (-?\d+) error: (.*)$`)
 )
 
-// logLines turns klog's lines into history, redacted. Other lines, a panic for
+// logLines turns a process's lines of klog into history, redacted. Other lines, a panic for
 // one, stay in the log file only.
-func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Replacer) func([]byte) {
+func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Replacer, process string, leader *deploy.Leader) func([]byte) {
 	var pods []string // without room, in this round
 	idle := false     // no pod needs a node, in this round
+	record := func(e history.Event) {
+		if process != Name {
+			if e.Detail == nil {
+				e.Detail = history.Detail{}
+			}
+			e.Detail["replica"] = process
+		}
+		to.Record(e)
+	}
 	return func(line []byte) {
 		m := klogLine.FindSubmatch(line)
 		if m == nil {
 			return
 		}
 		severity, message := string(m[1]), redact.Replace(string(m[4]))
+		leader.Logged(process, message)
 		e := history.Event{At: stamp(clk.Now(), string(m[2])), Source: history.Logged, Actor: Name}
 		switch size, unsure := sizeSet.FindStringSubmatch(message), sizeUnsure.FindStringSubmatch(message); {
 		case strings.HasPrefix(message, "Starting main loop"):
@@ -83,7 +94,7 @@ func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Repla
 			return
 		case strings.HasPrefix(message, "Final scale-up plan: "):
 			for _, p := range planned.FindAllStringSubmatch(message, mostGroups) {
-				to.Record(history.Event{At: e.At, Source: e.Source, Actor: e.Actor, Verb: Plan, Object: group(p[1]), Detail: map[string]any{
+				record(history.Event{At: e.At, Source: e.Source, Actor: e.Actor, Verb: Plan, Object: group(p[1]), Detail: map[string]any{
 					"message": fmt.Sprintf("plans to scale %s from %s to %s, of %s at most", p[1], p[2], p[3], p[4]),
 					"from":    number(p[2]), "to": number(p[3]), "Pods": strings.Join(pods, ", "),
 				}})
@@ -96,7 +107,7 @@ func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Repla
 		default:
 			return
 		}
-		to.Record(e)
+		record(e)
 	}
 }
 

@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	testclock "k8s.io/utils/clock/testing"
 
+	"nodestorm/harness/program/deploy"
 	"nodestorm/sim/history"
 )
 
 func TestLogLines(t *testing.T) {
 	now := time.Date(2027, 1, 1, 0, 0, 1, 0, time.UTC).In(time.FixedZone("Asia/Kolkata", 5.5*3600))
 	log := history.New(now, testclock.NewFakePassiveClock(now))
-	lines := logLines(log, testclock.NewFakePassiveClock(now), strings.NewReplacer("s3cret-token", "(hidden)"))
+	lines := logLines(log, testclock.NewFakePassiveClock(now), strings.NewReplacer("s3cret-token", "(hidden)"), Name, &deploy.Leader{})
 	for _, line := range []string{
 		"I0101 00:00:01.500000       1 static_autoscaler.go:287] Starting main loop",
 		"I1231 23:59:59.000001    4711 hetzner_node_group.go:560] Set node group pool1 size from 0 to 2, expected delta 2",
@@ -60,5 +61,22 @@ func TestLogLines(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
+	}
+}
+
+// What a further process logs has its name.
+func TestLogLinesOfReplica(t *testing.T) {
+	now := time.Date(2027, 1, 1, 0, 0, 1, 0, time.UTC)
+	log := history.New(now, testclock.NewFakePassiveClock(now))
+	lines := logLines(log, testclock.NewFakePassiveClock(now), strings.NewReplacer(), "cluster-autoscaler-2", &deploy.Leader{})
+	lines([]byte("I0101 00:00:01.500000       1 static_autoscaler.go:287] Starting main loop"))
+	lines([]byte("E0101 00:00:01.800000       1 static_autoscaler.go:300] Failed"))
+	for _, e := range log.Events() {
+		if e.Actor != Name || e.Detail["replica"] != "cluster-autoscaler-2" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if n := len(log.Events()); n != 2 {
+		t.Errorf("%d events, want 2", n)
 	}
 }

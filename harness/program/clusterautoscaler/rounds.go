@@ -19,7 +19,7 @@ const roundsEvery = 10 * time.Second
 func (a *Autoscaler) RecordRounds() {
 	var before rounds
 	metrics.Each(a.cfg.World, roundsEvery, func(ctx context.Context) {
-		now, err := a.rounds(ctx)
+		now, err := readRounds(ctx, a.MetricsURL())
 		if err != nil { // it is killed, or begins
 			return
 		}
@@ -50,12 +50,17 @@ func (r rounds) since(before rounds) (n uint64, each float64) {
 	return n, each
 }
 
-// MetricsURL is where its metrics are.
-func (a *Autoscaler) MetricsURL() string { return "http://" + a.address + "/metrics" }
+// MetricsURL is where the metrics of the process are that leads.
+func (a *Autoscaler) MetricsURL() string {
+	leader := a.OrFirst()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return "http://" + a.addresses[leader] + "/metrics"
+}
 
-// rounds asks its metrics.
-func (a *Autoscaler) rounds(ctx context.Context) (rounds, error) {
-	families, err := metrics.Read(ctx, a.MetricsURL())
+// readRounds asks a process's metrics.
+func readRounds(ctx context.Context, url string) (rounds, error) {
+	families, err := metrics.Read(ctx, url)
 	if err != nil {
 		return rounds{}, err
 	}

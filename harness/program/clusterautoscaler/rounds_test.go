@@ -3,7 +3,6 @@ package clusterautoscaler
 import (
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 )
 
@@ -18,8 +17,7 @@ cluster_autoscaler_function_duration_seconds_count{function="main"} 4
 `
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(said)) }))
 	defer server.Close()
-	a := &Autoscaler{address: strings.TrimPrefix(server.URL, "http://")}
-	now, err := a.rounds(t.Context())
+	now, err := readRounds(t.Context(), server.URL)
 	if err != nil || now != (rounds{4, 6}) {
 		t.Fatalf("%+v, %v: want 4 rounds of 6 s in all", now, err)
 	}
@@ -38,15 +36,15 @@ cluster_autoscaler_function_duration_seconds_count{function="main"} 4
 		}
 	}
 	said = "no metrics\n"
-	if _, err := a.rounds(t.Context()); err == nil {
+	if _, err := readRounds(t.Context(), server.URL); err == nil {
 		t.Error("what is no metrics is read as such")
 	}
 	said = "up 1\n"
-	if none, err := a.rounds(t.Context()); err != nil || none != (rounds{}) {
+	if none, err := readRounds(t.Context(), server.URL); err != nil || none != (rounds{}) {
 		t.Errorf("without rounds there are %+v, %v", none, err)
 	}
 	server.Close()
-	if _, err := a.rounds(t.Context()); err == nil {
+	if _, err := readRounds(t.Context(), server.URL); err == nil {
 		t.Error("nothing answers, and it has rounds")
 	}
 }

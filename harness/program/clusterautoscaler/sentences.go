@@ -105,7 +105,7 @@ func Deploy(ctx context.Context, s *scene.Scene, _ words.Args) error {
 		World: s.World, Target: first, Manifest: s.Rig.Manifest, Withheld: of.withheld,
 		Intent: Intent{Provider: reach.Provider, Expander: of.expander, Discovery: reach.Discovery},
 		Env:    append(reach.Env, s.Settings.Env...), Flags: s.Settings.Flags, Unlisted: s.Settings.Unlisted,
-		Management: reach.Management, CloudConfig: reach.CloudConfig, Broken: s.Broken(), Rules: s.Rules,
+		Management: reach.Management, CloudConfig: reach.CloudConfig, Broken: s.Broken(), Rules: s.Rules, Replicas: s.Settings.Replicas,
 	}
 	for _, g := range *scene.State[scene.Groups](s) {
 		cfg.Intent.Groups = append(cfg.Intent.Groups, Group{Name: g.Name, Min: g.Min, Max: g.Max, Type: g.Type, Location: g.Zone})
@@ -116,8 +116,7 @@ func Deploy(ctx context.Context, s *scene.Scene, _ words.Args) error {
 	}
 	s.Target = a
 	s.Run(Name, a)
-	_, err = a.Start(ctx)
-	return err
+	return a.Start(ctx)
 }
 
 // recordRounds has it in the history, and so in the pictures, how long rounds take.

@@ -2,50 +2,74 @@ package clusterautoscaler
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
 )
 
-// Start runs the autoscaler and waits until it answers. Virtual time passes as
+// Start runs the autoscaler's processes and waits until they answer. Virtual time passes as
 // real time does until then.
-func (a *Autoscaler) Start(ctx context.Context) (p *process.Process, err error) {
-	if a.ways, err = a.reach(); err != nil {
-		return nil, err
+func (a *Autoscaler) Start(ctx context.Context) error {
+	if a.cfg.Replicas > 1 && !process.NamesHosts() {
+		return errors.New("Cluster Autoscaler's processes tell each other apart by the name of the machine that each is on, which takes root: " +
+			"run it as root, or with one replica")
 	}
-	spec, err := a.spec()
-	if err != nil {
-		return nil, err
-	}
-	return a.cfg.World.StartComponent(ctx, spec)
+	return a.rollOut(ctx, false)
 }
 
-// spec is how the build is started.
-func (a *Autoscaler) spec() (spec process.Spec, err error) {
+// rollOut has processes of the release come, and those of the release before it go, as a Deployment does whose manifest says nothing
+// of it: the examples of all clouds do not.
+func (a *Autoscaler) rollOut(ctx context.Context, kill bool) error {
+	replicas := max(a.cfg.Replicas, 1)
+	surge, unavailable, err := deploy.Rolling(&unstructured.Unstructured{}, replicas)
+	if err != nil {
+		return err
+	}
+	return a.cfg.World.RollOut(ctx, world.Rollout{
+		Program: Name, Replicas: replicas, Surge: surge, Unavailable: unavailable, Kill: kill, Spec: a.spec,
+	})
+}
+
+// spec is how one of the processes is started. A pod's machine is called as the pod is, and the lease is that machine's.
+func (a *Autoscaler) spec(name string) (spec process.Spec, err error) {
 	w := a.cfg.World
 	port, err := world.FreePort()
 	if err != nil {
 		return spec, err
 	}
-	a.address = fmt.Sprintf("127.0.0.1:%d", port)
-	line := commandLine(a.known, nil, a.line, append(slices.Clone(a.ways), flags{
+	ways, err := a.reach(name)
+	if err != nil {
+		return spec, err
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	line := commandLine(a.known, nil, a.line, append(ways, flags{
 		{"kubernetes", ""},
 		{"namespace", a.account.Namespace},
-		{"address", a.address},
+		{"address", address},
 		{"logtostderr", "true"},
 		{"v", "4"}, // 5 has requests with user data, 4 has the loops
 	}...))
-	return container.Program(w, a.cfg.Target, a.settings, process.Spec{
-		Name:  Name,
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.addresses[name] = address
+	spec = process.Spec{
+		Name:  name,
 		Args:  line.args(),
 		Env:   a.environment(),
 		Hide:  a.secrets(),
-		Lines: logLines(w.History(), w.Clock(), a.redact()),
-		Ready: world.HTTPReady("http://" + a.address + "/health-check"),
-	}), nil
+		Lines: logLines(w.History(), w.Clock(), a.redact(), name, &a.Leader),
+		Ready: world.HTTPReady("http://" + address + "/health-check"),
+	}
+	if process.NamesHosts() {
+		spec.Host = name
+	}
+	return container.Program(w, a.cfg.Target, a.settings, spec), nil
 }
 
 // environment is the container's.

@@ -10,11 +10,12 @@ import (
 	"nodestorm/harness/builds"
 	"nodestorm/harness/program/deploy"
 	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/world/process"
 )
 
 // Upgrade has another release take the place of the one that runs, with the flags that it knows of those that were wanted, and with
-// the rights that its documentation or the manifest gives it. The one that runs ends first: in a Deployment there are both for a
-// moment, and the new one waits for the lease then.
+// the rights that its documentation or the manifest gives it. As in a Deployment there are both for a moment, and the new one waits
+// for the lease; where machines have one name, the one that runs ends first.
 func (a *Autoscaler) Upgrade(ctx context.Context, to builds.Target, left scene.LeftBehind) error {
 	cfg := a.cfg
 	cfg.Target = to
@@ -30,19 +31,26 @@ func (a *Autoscaler) Upgrade(ctx context.Context, to builds.Target, left scene.L
 	if err := deploy.Upgrade(ctx, a.client, a.rights, next.rights); err != nil {
 		return fmt.Errorf("upgrading to %s: %w", to.Ref, err)
 	}
-	if err := a.cfg.World.End(ctx, Name); err != nil {
-		return err
+	if !process.NamesHosts() {
+		if err := a.endFirst(ctx); err != nil {
+			return err
+		}
+	}
+	a.cfg, a.known, a.line, a.settings, a.env, a.rights = next.cfg, next.known, next.line, next.settings, next.env, next.rights
+	return a.rollOut(ctx, left.Lease)
+}
+
+// endFirst ends the one that runs before another one comes.
+func (a *Autoscaler) endFirst(ctx context.Context) error {
+	for _, name := range a.cfg.World.Replicas(Name) {
+		if err := a.cfg.World.End(ctx, name); err != nil {
+			return err
+		}
 	}
 	if err := a.leaveLease(ctx); err != nil {
 		return fmt.Errorf("the lease of %s: %w", a.cfg.Target.Ref, err)
 	}
-	next.client, next.way, next.ways = a.client, a.way, a.ways
-	*a = *next
-	spec, err := a.spec()
-	if err != nil {
-		return err
-	}
-	return a.cfg.World.Replace(ctx, spec)
+	return nil
 }
 
 // leaveLease has the lease of the one that has ended be another's than that of the one that comes. Cluster Autoscaler holds it by the

@@ -56,6 +56,8 @@ var registration []byte
 
 // Karpenter is one release in one world.
 type Karpenter struct {
+	deploy.Leader
+
 	world  *world.World
 	target builds.Target
 	client client.Client
@@ -74,9 +76,8 @@ type Karpenter struct {
 	Replicas   int
 	deployment *unstructured.Unstructured // of the release's chart
 
-	mu     sync.Mutex
-	ports  map[string]ports
-	leader string // the process that leads, empty before one does
+	mu    sync.Mutex
+	ports map[string]ports
 }
 
 // Cloud is one whose provider is linked into a release, and which has node classes of its own.
@@ -110,7 +111,10 @@ func Install(ctx context.Context, w *world.World, t builds.Target, cloud Cloud, 
 	if err != nil {
 		return nil, err
 	}
-	k := &Karpenter{world: w, target: t, client: c, cloud: cloud, Replicas: 1, ports: map[string]ports{}, set: of.Env, flags: of.Flags}
+	k := &Karpenter{
+		Leader: deploy.Leader{World: w, Program: Name}, world: w, target: t, client: c, cloud: cloud,
+		Replicas: 1, ports: map[string]ports{}, set: of.Env, flags: of.Flags,
+	}
 	if err := k.readChart(); err != nil {
 		return nil, err
 	}

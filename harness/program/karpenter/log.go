@@ -2,9 +2,9 @@ package karpenter
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
+	"nodestorm/harness/program/deploy"
 	"nodestorm/sim/history"
 )
 
@@ -18,8 +18,8 @@ var logged = []string{
 }
 
 // logLines turns a process's JSON log lines into history. What is no such
-// line (a panic, say) stays in the log file only. When the process has got the lease, leads is called.
-func logLines(to history.Recorder, process string, leads func()) func([]byte) {
+// line (a panic, say) stays in the log file only. leader hears of each.
+func logLines(to history.Recorder, process string, leader *deploy.Leader) func([]byte) {
 	return func(line []byte) {
 		var entry map[string]any
 		if json.Unmarshal(line, &entry) != nil {
@@ -33,9 +33,7 @@ func logLines(to history.Recorder, process string, leads func()) func([]byte) {
 		if at, err := time.Parse(time.RFC3339Nano, text(entry, "time")); err == nil {
 			e.At = at
 		}
-		if strings.HasPrefix(strings.ToLower(message), "successfully acquired lease") {
-			leads()
-		}
+		leader.Logged(process, message)
 		if process != Name {
 			e.Detail["replica"] = process
 		}

@@ -2,7 +2,6 @@ package karpenter
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -79,37 +78,9 @@ func (k *Karpenter) spec(name string) (spec process.Spec, err error) {
 		Name:  name,
 		Args:  k.flags,
 		Env:   env,
-		Lines: logLines(k.world.History(), name, func() { k.leads(name) }),
+		Lines: logLines(k.world.History(), name, &k.Leader),
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", health)),
 	}), nil
-}
-
-// leads notes that a process has the lease, or that none has that is called "".
-func (k *Karpenter) leads(name string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.leader = name
-}
-
-// Leading is the process that has the lease, as the log says of it, empty if none is known to.
-func (k *Karpenter) Leading() string {
-	all := k.world.Replicas(Name)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !slices.Contains(all, k.leader) {
-		return ""
-	}
-	return k.leader
-}
-
-// Depose implements scene.Led.
-func (k *Karpenter) Depose() (name string, err error) {
-	if name = k.Leading(); name == "" {
-		return "", errors.New("no process of Karpenter leads, as far as its log says: wait until one does, or have it elect a leader and log " +
-			"what is of level info")
-	}
-	k.leads("")
-	return name, nil
 }
 
 // Upgrade has another release take the place of the one that runs, as its documentation says: its CRDs and what its chart
@@ -145,10 +116,7 @@ func (k *Karpenter) delayNodes() *apifault.Later {
 
 // MetricsURL is where the metrics of the process are that leads.
 func (k *Karpenter) MetricsURL() string {
-	leader := k.Leading()
-	if all := k.world.Replicas(Name); leader == "" && len(all) > 0 { // it needs none
-		leader = all[0]
-	}
+	leader := k.OrFirst()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return fmt.Sprintf("http://127.0.0.1:%d/metrics", k.ports[leader].metrics)

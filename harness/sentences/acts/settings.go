@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -68,8 +69,8 @@ func checkReplicas(f *scene.Feature, a words.Args) error {
 	}
 	f.Owed = append(f.Owed, func(f *scene.Feature) error {
 		// mutant: a target of which there is one process may have two replicas
-		if f.Target != "" && (builds.Ref{Name: f.Target}).Program() != "karpenter" {
-			return fmt.Errorf("%s runs as one process: only Karpenter can have replicas", f.Target)
+		if f.Target != "" && !slices.Contains([]string{"karpenter", "cluster-autoscaler"}, builds.Ref{Name: f.Target}.Program()) {
+			return fmt.Errorf("%s runs as one process: only Karpenter and Cluster Autoscaler can have replicas", f.Target)
 		}
 		return nil
 	})

@@ -18,7 +18,9 @@ func TestReplicas(t *testing.T) {
 		{[]string{"a cluster", "the target has 4 replicas", `Karpenter with a NodePool "default"`}, "4 replicas: want 1 to 3"},
 		{[]string{"a cluster", `Karpenter with a NodePool "default"`, "the target has 2 replicas"}, "the target runs already: say it before"},
 		{[]string{"a cluster", "a cloud of node groups", "the target has 2 replicas", "Cluster Autoscaler"},
-			"cluster-autoscaler runs as one process: only Karpenter can have replicas"},
+			""},
+		{[]string{"a cluster", "the target has 2 replicas", "Cluster API"},
+			"cluster-api runs as one process: only Karpenter and Cluster Autoscaler can have replicas"},
 	} {
 		var steps []*messages.PickleStep
 		for _, text := range test.steps {

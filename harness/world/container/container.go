@@ -153,6 +153,11 @@ func run(ctx context.Context, at start, spec process.Spec, out io.Writer) (_ pro
 	made, err := docker.CreateContainer(ctx, testcontainers.ContainerRequest{
 		Image: at.image, Entrypoint: at.entrypoint, Cmd: slices.Concat(at.args, spec.Args), Env: env, Files: files,
 		Labels: map[string]string{Owner: owner()},
+		ConfigModifier: func(of *apicontainer.Config) {
+			if spec.Host != "" {
+				of.Hostname = spec.Host
+			}
+		},
 		HostConfigModifier: func(host *apicontainer.HostConfig) {
 			host.NetworkMode = "host"
 			host.CapDrop, host.SecurityOpt = []string{"ALL"}, []string{"no-new-privileges"}

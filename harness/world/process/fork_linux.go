@@ -38,6 +38,28 @@ func fork(start func() error) error {
 	return <-started
 }
 
+// NamesHosts reports whether a Spec may have a Host: the names of machines are root's to give.
+func NamesHosts() bool { return os.Geteuid() == 0 }
+
+// onHost starts a child that finds itself on a machine of that name, on the thread that starts all. Names of machines are those
+// of a thread and of what it starts, see uts_namespaces(7).
+func onHost(name string, start func() error) (err error) {
+	before, err := os.Open("/proc/thread-self/ns/uts")
+	if err != nil {
+		return err
+	}
+	defer before.Close()
+	if err := unix.Unshare(unix.CLONE_NEWUTS); err != nil {
+		return fmt.Errorf("a machine called %s takes root, or CAP_SYS_ADMIN: %w", name, err)
+	}
+	// mutant: what starts later is on that machine as well
+	defer func() { err = errors.Join(err, unix.Setns(int(before.Fd()), unix.CLONE_NEWUTS)) }()
+	if err := unix.Sethostname([]byte(name)); err != nil {
+		return fmt.Errorf("a machine called %s: %w", name, err)
+	}
+	return start()
+}
+
 // ended reports whether a child of ours has, also if it has not been waited for yet.
 func ended(pid int) bool {
 	var found unix.Siginfo

@@ -2,13 +2,21 @@
 
 package process
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
 // attributes give a child its own process group. Elsewhere than on Linux only
 // the Guard ends it when we die by SIGKILL.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func fork(start func() error) error { return start() }
+
+// NamesHosts is for Linux.
+func NamesHosts() bool { return false }
+
+func onHost(string, func() error) error { return errors.New("a machine of another name takes Linux") }
 
 // ended is for Linux; elsewhere Start may learn a moment too late.
 func ended(int) bool { return false }

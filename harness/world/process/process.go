@@ -24,7 +24,9 @@ type Spec struct {
 	Args []string // without the program's name
 	Env  []string // all of it: nothing of ours is added
 	Dir  string   // folder that it runs in; empty is ours
-	Log  string   // file for stdout and stderr, which are added to it
+	// Host is what the machine is called that it finds itself on, see NamesHosts; empty: as this one is.
+	Host string
+	Log  string // file for stdout and stderr, which are added to it
 	// Hide are secrets that must not be in the output, in addition to those that Env has by
 	// their names: they are removed before the output is written.
 	Hide []string
@@ -193,7 +195,12 @@ func start(spec Spec, output io.Writer, copied bool) (Running, error) {
 	if spec.Launch != nil {
 		launch = spec.Launch
 	}
-	return program{cmd}, fork(func() error { return launch(cmd) })
+	return program{cmd}, fork(func() error {
+		if spec.Host != "" {
+			return onHost(spec.Host, func() error { return launch(cmd) })
+		}
+		return launch(cmd)
+	})
 }
 
 func (p program) PID() int { return p.cmd.Process.Pid }

@@ -461,3 +461,35 @@ func TestScratchIsSwept(t *testing.T) {
 		t.Errorf("it is still there: %v", err)
 	}
 }
+
+// A program may find itself on a machine of another name, and nothing else does.
+func TestHost(t *testing.T) {
+	if !process.NamesHosts() {
+		t.Skip("the names of machines are root's to give")
+	}
+	here, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, host := range []string{"machine-1", "", "machine-2"} {
+		want := host
+		if want == "" {
+			want = here
+		}
+		spec := shell(t, "cat /proc/sys/kernel/hostname")
+		spec.Host = host
+		p, err := process.Spawn(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-p.Exited()
+		said, err := os.ReadFile(spec.Log)
+		if got := strings.TrimSpace(string(said)); err != nil || got != want {
+			t.Errorf("it is on %q, want %q (%v)", got, want, err)
+		}
+	}
+	if now, err := os.Hostname(); err != nil || now != here {
+		t.Errorf("we are on %q, want %q (%v)", now, here, err)
+	}
+	gone(t)
+}
