@@ -28,6 +28,7 @@ type pod struct {
 	exited    bool      // reported terminated
 	gone      bool      // deleted for good, or never was this pod; no calls any more
 	ready     bool      // reported Ready
+	reported  int64     // generation of the object that was reported Running
 	repairAt  time.Time // when a condition that others changed is written again
 
 	failures int // calls failed in a row
@@ -38,7 +39,7 @@ type pod struct {
 func (p *pod) running() bool { return !p.startedAt.IsZero() && !p.exited }
 
 func newPod(object *corev1.Pod) *pod {
-	p := &pod{object: object}
+	p := &pod{object: object, reported: object.Generation}
 	if object.Status.Phase == corev1.PodRunning && object.Status.StartTime != nil {
 		// Left by an earlier fleet or put there by a test: taken over as it is.
 		p.startedAt, p.ip, p.ready = object.Status.StartTime.Time, object.Status.PodIP, readyByGates(object).status == corev1.ConditionTrue
@@ -131,6 +132,10 @@ func (k *kubelet) nextForPod(p *pod, now time.Time) (do podCall, at time.Time) {
 	runFor, ends := duration(p.object, RunForAnnotation)
 	if ends && view.runtime && p.object.Spec.RestartPolicy != corev1.RestartPolicyAlways && due.reached(p.startedAt.Add(runFor)) {
 		return k.writeTerminated(p, exitCompleted), now
+	}
+	// mutant: a pod that is resized is not looked at
+	if p.object.Generation != p.reported {
+		return k.writeRunning(p), now
 	}
 	if due.reached(p.repair(now)) {
 		return k.writeRunning(p), now

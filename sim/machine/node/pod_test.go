@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
@@ -76,6 +77,37 @@ func TestPodRuns(t *testing.T) {
 		sameTimes(t, "writes for one pod", w.written("patch", "pods", "status", "one"), 13*time.Second)
 		sameTimes(t, "writes for a foreign pod", w.written("patch", "pods", "status", "elsewhere"))
 		same(t, "stats", w.fleet.Stats(), Stats{Nodes: 1, Registered: 1, Ready: 1, Pods: 3, Running: 3})
+	})
+}
+
+// A pod that is resized while it runs has what it asks for at once, as its status says.
+func TestPodIsResized(t *testing.T) {
+	inWorld(t, 1, nil, func(w *world) {
+		w.boot(Spec{Name: "a"})
+		w.at(10 * time.Second)
+		w.bind("one", "a", func(p *corev1.Pod) {
+			p.Generation = 1
+			p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
+		})
+		cpu := func() string {
+			of := w.pod("one").Status.ContainerStatuses[0]
+			return of.Resources.Requests.Cpu().String() + " of " + of.AllocatedResources.Cpu().String()
+		}
+		w.at(20 * time.Second)
+		same(t, "requests", cpu(), "4 of 4")
+		resized := w.pod("one")
+		resized.Generation = 2
+		resized.Spec.Containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
+		if _, err := w.client.CoreV1().Pods("default").Update(context.Background(), resized, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.at(21 * time.Second)
+		same(t, "requests", cpu(), "1 of 1")
+		same(t, "observed generation", w.pod("one").Status.ObservedGeneration, 2)
+		w.at(time.Minute)
+		if n := len(w.written("patch", "pods", "status", "one")); n != 2 {
+			t.Errorf("%d writes, want 2", n)
+		}
 	})
 }
 

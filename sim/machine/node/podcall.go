@@ -32,8 +32,9 @@ func (k *kubelet) writeRunning(p *pod) podCall {
 			ip = k.fleet.nextIP()
 		}
 		ready := readyByGates(p.object).status == corev1.ConditionTrue
+		generation := p.object.Generation
 		return k.statusRunning(p, ip, startedAt, now), func() {
-			p.ip, p.startedAt, p.ready, p.repairAt = ip, startedAt, ready, time.Time{}
+			p.ip, p.startedAt, p.ready, p.reported, p.repairAt = ip, startedAt, ready, generation, time.Time{}
 			if first {
 				k.podEvent(now, "running", p.object, map[string]any{"ip": ip})
 			}

@@ -13,8 +13,8 @@ import (
 
 // What kubelets write into pods: pkg/kubelet/kubelet_pods.go (generateAPIPodStatus,
 // getPhase), pkg/kubelet/status/generate.go and, for pods that never started,
-// status_manager.go (TerminatePod). Left out: resources and allocatedResources of
-// the containers, and restarts.
+// status_manager.go (TerminatePod). Left out: restarts, and resizes that the node has no
+// room for, which are taken up as others are.
 
 // exit is how containers ended.
 type exit corev1.ContainerStateTerminated
@@ -158,6 +158,9 @@ func containerStatuses(p *pod, containers []corev1.Container, state corev1.Conta
 		if state.Waiting == nil {
 			s.ImageID = fmt.Sprintf("%s@sha256:%x", Repository(c.Image), digest(c.Image))
 			s.ContainerID = containerID(p, c)
+		}
+		if state.Running != nil { // what cannot be resized has none, for the API server
+			s.Resources, s.AllocatedResources = c.Resources.DeepCopy(), c.Resources.DeepCopy().Requests
 		}
 		statuses = append(statuses, s)
 	}
