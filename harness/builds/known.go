@@ -44,8 +44,15 @@ const (
 	AWSCCM       = "aws-ccm"
 )
 
-// Descheduler evicts pods so that they get better places; it is beside a target in a world.
-const Descheduler = "descheduler"
+// Programs that are beside a target in a world.
+const (
+	// Descheduler evicts pods so that they get better places.
+	Descheduler = "descheduler"
+	// VPAUpdater and VPAAdmission are parts of the Vertical Pod Autoscaler: one resizes and evicts pods, the other one
+	// changes what those ask for that are created.
+	VPAUpdater   = "vpa-updater"
+	VPAAdmission = "vpa-admission-controller"
+)
 
 // OnInstances is what features/instances/ is played on.
 var OnInstances = Ref{Name: "karpenter", Version: "v1.7.0", Provider: Instances}

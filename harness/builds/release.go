@@ -1,6 +1,7 @@
 package builds
 
 import (
+	"cmp"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -12,6 +13,8 @@ var Modules = map[string]string{
 	KarpenterAWS:  "github.com/aws/karpenter-provider-aws",
 	AWSCCM:        "k8s.io/cloud-provider-aws",
 	Descheduler:   "sigs.k8s.io/descheduler",
+	VPAUpdater:    "k8s.io/autoscaler/vertical-pod-autoscaler",
+	VPAAdmission:  "k8s.io/autoscaler/vertical-pod-autoscaler",
 	"cluster-api": "sigs.k8s.io/cluster-api",
 	// Another release's than nodestorm's own, which is a module of nodestorm's.
 	Kubernetes.Name: "k8s.io/kubernetes",
@@ -55,14 +58,10 @@ func (m Manifest) recipesPackage() bool {
 		return m.Source.Package == "./"+Kwok && len(m.Source.Tags) == 0
 	case m.Name == KarpenterAWS:
 		return m.Source.Package == "./cmd/controller" && len(m.Source.Tags) == 0
-	case m.Name == AWSCCM:
-		return m.Source.Package == "./cmd/aws-cloud-controller-manager" && len(m.Source.Tags) == 0
-	case m.Name == Descheduler:
-		return m.Source.Package == "./cmd/descheduler" && len(m.Source.Tags) == 0
 	case m.Name == "cluster-api" && OwnCore(m.Version):
 		return m.Source.Package == "./"+Core && len(m.Source.Tags) == 0
 	}
-	return m.Source.Package == "." && len(m.Source.Tags) == 0
+	return m.Source.Package == cmp.Or(ChartedPrograms[m.Name].Package, ".") && len(m.Source.Tags) == 0
 }
 
 // Core is the folder that Cluster API has its core controllers in, where OwnCore says so.

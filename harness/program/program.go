@@ -1,5 +1,6 @@
-// Package program has what is known of programs without a world: each folder below it with a program.yaml is one. What
-// they do in a world is in their packages, see deploy and programs. It needs none of them, and no cloud.
+// Package program has what is known of programs without a world: each folder below it with a program.yaml is one, and has
+// program-NAME.yaml for another one of the same module. What they do in a world is in their packages, see deploy and programs. It
+// needs none of them, and no cloud.
 package program
 
 import (
@@ -54,12 +55,12 @@ type Drawn struct {
 	Work string `json:"work"`
 }
 
-//go:embed */program.yaml
+//go:embed */program*.yaml
 var files embed.FS
 
 // All are those that there are, by their names.
 var All = sync.OnceValue(func() (all []Facts) {
-	names, err := fs.Glob(files, "*/program.yaml")
+	names, err := fs.Glob(files, "*/program*.yaml")
 	for _, name := range names {
 		var text []byte
 		var f Facts

@@ -66,8 +66,9 @@ func (e *UnknownError) Error() string {
 		return fmt.Sprintf("%s is not built from a Go module but from %s: %s; or add a program with nodestorm target add", e.Ref.Name,
 			from.url, oneline.Command(way...))
 	}
-	return fmt.Sprintf("no recipe for %q: karpenter, karpenter-aws, aws-ccm, descheduler, kubernetes, cluster-api, ccm, ccm-vsphere "+
-		"and csr-approver have one; build others with --source DIR or --module PATH, or add a program with nodestorm target add", e.Ref.Name)
+	return fmt.Sprintf("no recipe for %q: karpenter, karpenter-aws, aws-ccm, descheduler, vpa-updater, vpa-admission-controller, kubernetes, "+
+		"cluster-api, ccm, ccm-vsphere and csr-approver have one; build others with --source DIR or --module PATH, or add a program "+
+		"with nodestorm target add", e.Ref.Name)
 }
 
 // Known is the recipe of a released target: Karpenter, Cluster API and Kubernetes at any
@@ -80,7 +81,7 @@ func Known(ref builds.Ref) (Recipe, error) {
 		return kubernetes(ref)
 	case "cluster-api":
 		return clusterAPI(ref)
-	case builds.AWSCCM, builds.Descheduler:
+	case builds.AWSCCM, builds.Descheduler, builds.VPAUpdater, builds.VPAAdmission:
 		return releasedCharted(ref)
 	case builds.CCM.Name, builds.CCMVSphere.Name, builds.CSRApprover.Name:
 		return part(ref)
@@ -101,8 +102,8 @@ func FromSource(ref builds.Ref, dir string) Recipe {
 		_, err := os.Stat(filepath.Join(dir, builds.Core, "config"))
 		r = clusterAPIIn(r, err == nil)
 	}
-	if of, is := charted[ref.Name]; is {
-		r.Provider, r.Package, r.Assets = of.provider, "./cmd/"+of.called, []string{"charts/" + of.called}
+	if of, is := builds.ChartedPrograms[ref.Name]; is {
+		r.Provider, r.Package, r.Assets = of.Provider, of.Package, []string{of.Chart}
 	}
 	if ref.Name == builds.ReleasedCSRApprover || ref.Name == builds.CSRApprover.Name && ref != builds.CSRApprover {
 		r.Package = "./cmd/" + builds.ReleasedCSRApprover

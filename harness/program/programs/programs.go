@@ -13,6 +13,7 @@ import (
 	"nodestorm/harness/program/descheduler"
 	"nodestorm/harness/program/installer"
 	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/program/vpa"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/world"
 )
@@ -26,6 +27,8 @@ var All = []deploy.Kind{
 	ccm.Kind,
 	awsccm.Kind,
 	descheduler.Kind,
+	vpa.Updater,
+	vpa.Admission,
 	installer.Kubespray,
 	{Name: world.Controllers[0], Way: &breakable},
 	{Name: world.Controllers[1], Way: &breakable},

@@ -1,0 +1,201 @@
+// Package vpa brings the updater and the admission controller of the released Vertical Pod Autoscaler into a world as its own chart
+// does: rights, flags, CRDs and the webhook are those of the release's files, and each process has the rights of its service account,
+// no more. Its recommender is not there, since nothing here measures what containers use: recommendations are what a scenario says.
+package vpa
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"nodestorm/harness/builds"
+	"nodestorm/harness/program/deploy"
+	"nodestorm/harness/sentences/scene"
+	"nodestorm/harness/world"
+	"nodestorm/harness/world/container"
+	"nodestorm/harness/world/process"
+	"nodestorm/sim/fault/apifault"
+	"nodestorm/sim/history/audit"
+	"nodestorm/sim/pki"
+)
+
+// release is what the chart is installed as.
+const release = "vertical-pod-autoscaler"
+
+// part is one of its programs in one world.
+type part struct {
+	build   builds.Target
+	args    []string
+	account deploy.Account
+	way     deploy.APIAccess
+}
+
+// Way is its way to the API server where that can be broken, or nil.
+func (p *part) Way() *apifault.Proxy { return p.way.Proxy }
+
+// Settings are its command line, but for what says where it is.
+func (p *part) Settings() []string { return p.args }
+
+// installation is what the chart makes, apart from Deployments.
+type installation struct {
+	crds    []*apiextensionsv1.CustomResourceDefinition
+	rights  []*unstructured.Unstructured
+	webhook *unstructured.Unstructured
+}
+
+// bring installs the release of which both programs are, starts them, and waits until they are ready. Virtual time passes as real time
+// does until then.
+func bring(ctx context.Context, s *scene.Scene, updater, admission builds.Target, gates string) error {
+	u, a := &part{build: updater}, &part{build: admission}
+	of, err := render(u, a, gates)
+	if err != nil {
+		return fmt.Errorf("rendering the chart of %s: %w", updater.Ref, err)
+	}
+	c, err := client.New(s.World.Admin(), client.Options{})
+	if err != nil {
+		return err
+	}
+	crds := envtest.CRDInstallOptions{CRDs: of.crds, PollInterval: 10 * time.Millisecond} // real: time may jump in between
+	if _, err := envtest.InstallCRDs(s.World.Admin(), crds); err != nil {
+		return fmt.Errorf("installing the CRDs of %s: %w", updater.Ref, err)
+	}
+	serve, err := serveWebhook(s.World, of.webhook)
+	if err != nil {
+		return err
+	}
+	if err := deploy.Create(ctx, c, of.rights...); err != nil {
+		return fmt.Errorf("installing %s: %w", updater.Ref, err)
+	}
+	if err := a.start(ctx, s, serve); err != nil {
+		return err
+	}
+	if err := deploy.Create(ctx, c, of.webhook); err != nil { // it would be in the way of pods before it is served
+		return fmt.Errorf("installing %s: %w", admission.Ref, err)
+	}
+	return u.start(ctx, s, nil)
+}
+
+// serveWebhook has the API server find the webhook on loopback, with a certificate as the jobs of the chart make one, and returns the
+// flags that have the program serve it there.
+func serveWebhook(w *world.World, webhook *unstructured.Unstructured) (flags []string, err error) {
+	ca, err := pki.NewAuthority(builds.VPAAdmission, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	pair, err := ca.Issue(builds.VPAAdmission, nil, "127.0.0.1")
+	if err != nil {
+		return nil, err
+	}
+	cert, key, err := pair.Write(w.Dir(), builds.VPAAdmission)
+	if err != nil {
+		return nil, err
+	}
+	trusted, _, err := ca.Write(w.Dir(), builds.VPAAdmission+"-ca")
+	if err != nil {
+		return nil, err
+	}
+	port, err := world.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	forget := w.Reach(port)
+	w.OnStop(func() error {
+		forget()
+		return nil
+	})
+	hooks, _, err := unstructured.NestedSlice(webhook.Object, "webhooks")
+	if err != nil {
+		return nil, err
+	}
+	for _, hook := range hooks {
+		hook.(map[string]any)["clientConfig"] = map[string]any{
+			"url": fmt.Sprintf("https://127.0.0.1:%d", port), "caBundle": base64.StdEncoding.EncodeToString(ca.Pair.Cert),
+		}
+	}
+	return []string{
+		fmt.Sprintf("--port=%d", port), "--tls-cert-file=" + cert, "--tls-private-key=" + key, "--client-ca-file=" + trusted,
+	}, unstructured.SetNestedSlice(webhook.Object, hooks, "webhooks")
+}
+
+// start starts the program with these flags and those that say where it is.
+func (p *part) start(ctx context.Context, s *scene.Scene, place []string) (err error) {
+	name := p.build.Program()
+	if p.way, err = p.account.Reach(s.World.Cluster, s.Breaks[name], nil, audit.ProgramGroup(name)); err != nil {
+		return err
+	}
+	port, err := world.FreePort()
+	if err != nil {
+		return err
+	}
+	s.Run(name, p)
+	_, err = s.World.StartComponent(ctx, container.Program(s.World, p.build, container.Settings{}, process.Spec{
+		Name:  name,
+		Args:  slices.Concat(p.args, place, []string{"--kubeconfig=" + p.way.Kubeconfig, fmt.Sprintf("--address=127.0.0.1:%d", port)}),
+		Env:   []string{"NAMESPACE=" + p.account.Namespace},
+		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/health-check", port)),
+	}))
+	return err
+}
+
+// render is the chart of the updater's release, with the Deployments of both programs.
+func render(updater, admission *part, gates string) (of installation, err error) {
+	var extra []any
+	if gates != "" {
+		extra = []any{"--feature-gates=" + gates}
+	}
+	objects, err := deploy.Chart(updater.build.Asset(filepath.FromSlash(builds.ChartedPrograms[builds.VPAUpdater].Chart)), release,
+		metav1.NamespaceSystem, map[string]any{
+			"recommender": map[string]any{"enabled": false}, "updater": map[string]any{"extraArgs": extra},
+			"admissionController": map[string]any{"extraArgs": extra},
+		})
+	if err != nil {
+		return of, err
+	}
+	for _, o := range objects {
+		switch kind := o.GetKind(); {
+		case deploy.Rights(o):
+			of.rights = append(of.rights, o)
+		case kind == "MutatingWebhookConfiguration":
+			of.webhook = o
+		case kind == "CustomResourceDefinition":
+			var crd apiextensionsv1.CustomResourceDefinition
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
+				return of, err
+			}
+			of.crds = append(of.crds, &crd)
+		case kind == "Deployment" && strings.HasSuffix(o.GetName(), "-updater"):
+			err = updater.read(o)
+		case kind == "Deployment":
+			err = admission.read(o)
+		}
+		if err != nil {
+			return of, err
+		}
+	}
+	if updater.args == nil || admission.args == nil || of.webhook == nil || len(of.crds) == 0 {
+		return of, fmt.Errorf("it lacks a Deployment of %s or %s, a MutatingWebhookConfiguration, or CRDs", builds.VPAUpdater, builds.VPAAdmission)
+	}
+	return of, nil
+}
+
+// read has the program be as its Deployment says.
+func (p *part) read(deployment *unstructured.Unstructured) error {
+	main, err := deploy.Container(deployment)
+	if err != nil {
+		return err
+	}
+	account, _, err := unstructured.NestedString(deployment.Object, "spec", "template", "spec", "serviceAccountName")
+	p.args, p.account = main.Args, deploy.Account{Namespace: metav1.NamespaceSystem, Name: account}
+	return err
+}
