@@ -17,8 +17,8 @@ import (
 // real time does until then.
 func (a *Autoscaler) Start(ctx context.Context) error {
 	if a.cfg.Replicas > 1 && !process.NamesHosts() {
-		return errors.New("Cluster Autoscaler's processes tell each other apart by the name of the machine that each is on, which takes root: " +
-			"run it as root, or with one replica")
+		return errors.New("Cluster Autoscaler's processes tell each other apart by the name of the machine that each is on, which takes root, " +
+			"in a container with CAP_SYS_ADMIN: run it so, or with one replica")
 	}
 	return a.rollOut(ctx, false)
 }

@@ -38,8 +38,15 @@ func fork(start func() error) error {
 	return <-started
 }
 
-// NamesHosts reports whether a Spec may have a Host: the names of machines are root's to give.
-func NamesHosts() bool { return os.Geteuid() == 0 }
+// NamesHosts reports whether a Spec may have a Host: that takes root, and in a container CAP_SYS_ADMIN.
+var NamesHosts = sync.OnceValue(func() bool {
+	may := make(chan bool)
+	go func() {
+		runtime.LockOSThread() // never unlocked, so that the thread ends with this, and what it has for itself
+		may <- unix.Unshare(unix.CLONE_NEWUTS) == nil
+	}()
+	return <-may
+})
 
 // onHost starts a child that finds itself on a machine of that name, on the thread that starts all. Names of machines are those
 // of a thread and of what it starts, see uts_namespaces(7).
@@ -50,7 +57,7 @@ func onHost(name string, start func() error) (err error) {
 	}
 	defer before.Close()
 	if err := unix.Unshare(unix.CLONE_NEWUTS); err != nil {
-		return fmt.Errorf("a machine called %s takes root, or CAP_SYS_ADMIN: %w", name, err)
+		return fmt.Errorf("a machine called %s: %w", name, err)
 	}
 	// mutant: what starts later is on that machine as well
 	defer func() { err = errors.Join(err, unix.Setns(int(before.Fd()), unix.CLONE_NEWUTS)) }()

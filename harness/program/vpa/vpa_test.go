@@ -1,0 +1,118 @@
+package vpa
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"nodestorm/harness/builds"
+)
+
+// A chart in the shape of the released one: of two Deployments, each with its account.
+var files = map[string]string{
+	"Chart.yaml": "apiVersion: v2\nname: vertical-pod-autoscaler\nversion: 1.0.0\n",
+	"templates/updater.yaml": `
+kind: Deployment
+apiVersion: apps/v1
+metadata: {name: "{{ .Release.Name }}-updater"}
+spec:
+  template:
+    spec:
+      serviceAccountName: updater
+      containers: [{name: updater, args: [--v=4 {{- range .Values.updater.extraArgs }}, "{{ . }}" {{- end }}]}]
+`,
+	"templates/admission.yaml": `
+kind: Deployment
+apiVersion: apps/v1
+metadata: {name: "{{ .Release.Name }}-admission-controller"}
+spec:
+  template:
+    spec:
+      serviceAccountName: admission
+      containers: [{name: admission, args: [--reload-cert=true {{- range .Values.admissionController.extraArgs }}, "{{ . }}" {{- end }}]}]
+---
+kind: MutatingWebhookConfiguration
+apiVersion: admissionregistration.k8s.io/v1
+metadata: {name: vpa}
+webhooks: [{name: vpa.k8s.io, clientConfig: {service: {name: vpa-webhook, namespace: kube-system, port: 443}}}]
+`,
+	"templates/rest.yaml": `
+kind: CustomResourceDefinition
+apiVersion: apiextensions.k8s.io/v1
+metadata: {name: verticalpodautoscalers.autoscaling.k8s.io}
+---
+kind: ServiceAccount
+apiVersion: v1
+metadata: {name: updater, namespace: "{{ .Release.Namespace }}"}
+{{- if .Values.recommender.enabled }}
+---
+kind: ServiceAccount
+apiVersion: v1
+metadata: {name: recommender, namespace: "{{ .Release.Namespace }}"}
+{{- end }}
+`,
+}
+
+// partsOf are the two programs of a release with these files in its chart.
+func partsOf(t *testing.T, files map[string]string) (updater, admission *part) {
+	t.Helper()
+	build := builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: builds.VPAUpdater, Version: "v1.8.1"}}, Dir: t.TempDir()}
+	for name, text := range files {
+		file := filepath.Join(build.Asset(builds.ChartedPrograms[builds.VPAUpdater].Chart), name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &part{build: build}, &part{}
+}
+
+func TestRender(t *testing.T) {
+	updater, admission := partsOf(t, files)
+	of, err := render(updater, admission, "CPUStartupBoost=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"--v=4", "--feature-gates=CPUStartupBoost=true"}; !slices.Equal(updater.args, want) || updater.account.Name != "updater" {
+		t.Errorf("the updater: %q by %+v, want %q", updater.args, updater.account, want)
+	}
+	want := []string{"--reload-cert=true", "--feature-gates=CPUStartupBoost=true"}
+	if !slices.Equal(admission.args, want) || admission.account.Namespace != "kube-system" {
+		t.Errorf("the admission controller: %q by %+v, want %q", admission.args, admission.account, want)
+	}
+	if len(of.crds) != 1 || len(of.rights) != 1 || of.webhook.GetName() != "vpa" {
+		t.Errorf("%d CRDs, %d rights, the webhook %v", len(of.crds), len(of.rights), of.webhook)
+	}
+	if _, err := render(updater, admission, ""); err != nil || !slices.Equal(updater.args, []string{"--v=4"}) {
+		t.Errorf("without gates: %q, %v", updater.args, err)
+	}
+	for _, missing := range []string{"templates/updater.yaml", "templates/admission.yaml", "templates/rest.yaml"} {
+		less := maps.Clone(files)
+		delete(less, missing)
+		updater, admission := partsOf(t, less)
+		if _, err := render(updater, admission, ""); err == nil || !strings.Contains(err.Error(), "it lacks a Deployment") {
+			t.Errorf("without %s: %v", missing, err)
+		}
+	}
+}
+
+// Objects of its CRDs are for a world that has it.
+func TestItsObjects(t *testing.T) {
+	vpa := schema.GroupVersionKind{Group: group, Version: "v1", Kind: "VerticalPodAutoscaler"}
+	if its, err := itsObjects(vpa, true); !its || err != nil {
+		t.Errorf("with it: %t, %v", its, err)
+	}
+	if its, err := itsObjects(vpa, false); !its || err == nil || !strings.Contains(err.Error(), "the Vertical Pod Autoscaler v1.8.1 without") {
+		t.Errorf("without it: %t, %v", its, err)
+	}
+	if its, err := itsObjects(schema.GroupVersionKind{Group: "apps", Kind: "Deployment"}, false); its || err != nil {
+		t.Errorf("another's: %t, %v", its, err)
+	}
+}
