@@ -51,7 +51,7 @@ Feature: Pods ask for more CPU while they start, and Karpenter consolidates them
               - {key: kubernetes.io/arch, operator: In, values: [amd64]}
               - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
       """
-    When 1m pass
+    When the scenario waits for 1m
     And "Deployment/web" is scaled to 2
     Then "karpenter" has sent "create" of "nodeclaims" no more than 4 times within 30m
 
@@ -72,6 +72,6 @@ Feature: Pods ask for more CPU while they start, and Karpenter consolidates them
               - {key: kubernetes.io/arch, operator: In, values: [amd64]}
               - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
       """
-    When 1m pass
+    When the scenario waits for 1m
     And "Deployment/web" is scaled to 2
     Then "karpenter" has sent "create" of "nodeclaims" no more than 4 times within 30m

@@ -69,6 +69,7 @@ var customKinds = map[string]string{
 	"karpenter.nodestorm.sim": "FakeNodeClass",
 	"karpenter.k8s.aws":       "EC2NodeClass",
 	"autoscaling.x-k8s.io":    "CapacityBuffer ProvisioningRequest",
+	"autoscaling.k8s.io":      "VerticalPodAutoscaler VerticalPodAutoscalerCheckpoint",
 	"cluster.x-k8s.io": "Cluster ClusterClass Machine MachineSet MachineDeployment MachinePool MachineHealthCheck " +
 		"MachineDrainRule",
 	"addons.cluster.x-k8s.io":         "ClusterResourceSet ClusterResourceSetBinding",
