@@ -19,9 +19,11 @@ type Leader struct {
 	name string // none is known to lead that is called ""
 }
 
-// Logged takes in what a process has logged: client-go says, in all its versions, that it has got the lease.
+// Logged takes in what a process has logged. All versions of client-go say that they have got the lease, with a name behind it
+// or, as a structured log has it, in quotes.
 func (l *Leader) Logged(process, message string) {
-	if strings.HasPrefix(strings.ToLower(message), "successfully acquired lease") {
+	// mutant: a line that is structured says nothing of a lease
+	if strings.HasPrefix(strings.ToLower(strings.TrimPrefix(message, `"`)), "successfully acquired lease") {
 		l.set(process)
 	}
 }
