@@ -1,0 +1,80 @@
+# https://github.com/kubernetes/autoscaler/issues/7147: recommendations that no machine of the cluster has room for.
+
+@karpenter @issue-7147
+Feature: The Vertical Pod Autoscaler has pods ask for more than any machine has that Karpenter may launch
+
+  Background:
+    Given a cluster
+    And a Ready Node "system" for system pods only
+    And machines that register 10s after their launch and are Ready 5s later
+    And Karpenter
+    And the Vertical Pod Autoscaler v1.8.1 without its recommender
+    And these objects:
+      """
+      apiVersion: karpenter.kwok.sh/v1alpha1
+      kind: KWOKNodeClass
+      metadata: {name: default}
+      ---
+      apiVersion: karpenter.sh/v1
+      kind: NodePool
+      metadata: {name: default}
+      spec:
+        disruption: {consolidationPolicy: WhenEmpty, consolidateAfter: 30s}
+        template:
+          spec:
+            nodeClassRef: {group: karpenter.kwok.sh, kind: KWOKNodeClass, name: default}
+            requirements:
+              - {key: node.kubernetes.io/instance-type, operator: In, values: [c-2x-amd64-linux, c-4x-amd64-linux]}
+              - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+              - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+      ---
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web}
+      spec:
+        replicas: 2
+        selector: {matchLabels: {app: web}}
+        template:
+          metadata: {labels: {app: web}}
+          spec: {containers: [{name: web, image: web, resources: {requests: {cpu: "1"}}}]}
+      """
+    And "node" has recorded "running" of "pods" 2 times
+
+  @karpenter-7147-no-machine-so-large
+  Scenario: The recommendation is larger than any machine
+    Given these objects with their status:
+      """
+      apiVersion: autoscaling.k8s.io/v1
+      kind: VerticalPodAutoscaler
+      metadata: {name: web}
+      spec:
+        targetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+        updatePolicy: {updateMode: Recreate}
+      status:
+        recommendation:
+          containerRecommendations:
+            - {containerName: web, lowerBound: {cpu: "6"}, target: {cpu: "8"}, upperBound: {cpu: "10"}}
+      """
+    Then "vpa-updater" has ever sent "create" of "pods/eviction" within 10m
+    And every pod is Running within 10m
+
+  @karpenter-7147-max-allowed
+  Scenario: The policy allows no more than a machine has
+    Given these objects with their status:
+      """
+      apiVersion: autoscaling.k8s.io/v1
+      kind: VerticalPodAutoscaler
+      metadata: {name: web}
+      spec:
+        targetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+        updatePolicy: {updateMode: Recreate}
+        resourcePolicy:
+          containerPolicies:
+            - {containerName: web, maxAllowed: {cpu: 3500m}}
+      status:
+        recommendation:
+          containerRecommendations:
+            - {containerName: web, lowerBound: {cpu: "6"}, target: {cpu: "8"}, upperBound: {cpu: "10"}}
+      """
+    Then "vpa-updater" has ever sent "create" of "pods/eviction" within 10m
+    And every pod is Running within 10m
