@@ -56,6 +56,7 @@ Feature: The Vertical Pod Autoscaler has pods ask for more than any machine has 
             - {containerName: web, lowerBound: {cpu: "6"}, target: {cpu: "8"}, upperBound: {cpu: "10"}}
       """
     Then "vpa-updater" has ever sent "create" of "pods/eviction" within 10m
+    And "replicaset-controller" has ever sent "create" of "pods" 3 times within 1m
     And every pod is Running within 10m
 
   @karpenter-7147-max-allowed
@@ -76,5 +77,6 @@ Feature: The Vertical Pod Autoscaler has pods ask for more than any machine has 
           containerRecommendations:
             - {containerName: web, lowerBound: {cpu: "6"}, target: {cpu: "8"}, upperBound: {cpu: "10"}}
       """
-    Then "vpa-updater" has ever sent "create" of "pods/eviction" within 10m
+    Then "vpa-updater" has ever sent "create" of "pods/eviction" 2 times within 10m
+    And "replicaset-controller" has ever sent "create" of "pods" 4 times within 1m
     And every pod is Running within 10m
