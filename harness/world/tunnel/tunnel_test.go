@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"nodestorm/harness/world/tunnel"
@@ -74,8 +75,9 @@ func TestTunnel(t *testing.T) {
 func TestService(t *testing.T) {
 	gone, server := listen(t), listen(t)
 	_ = gone.Close()
-	var ports []int
-	service, err := tunnel.Serve(func() []int { return ports })
+	var ports atomic.Pointer[[]int]
+	ports.Store(&[]int{})
+	service, err := tunnel.Serve(func() []int { return *ports.Load() })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func TestService(t *testing.T) {
 	if text := said(); text != "" {
 		t.Errorf("a Service without a process says %q", text)
 	}
-	ports = []int{portOf(gone), portOf(server)}
+	ports.Store(&[]int{portOf(gone), portOf(server)})
 	if text := said(); text != "hello" {
 		t.Errorf("a Service of two processes, of which one has ended, says %q", text)
 	}
