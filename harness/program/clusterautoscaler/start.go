@@ -17,8 +17,8 @@ import (
 // real time does until then.
 func (a *Autoscaler) Start(ctx context.Context) error {
 	if a.cfg.Replicas > 1 && !process.NamesHosts() {
-		return errors.New("Cluster Autoscaler's processes tell each other apart by the name of the machine that each is on, which takes root, " +
-			"in a container with CAP_SYS_ADMIN: run it so, or with one replica")
+		return errors.New("replicas of Cluster Autoscaler need a host name each, as it elects a leader by that, and only root can give one " +
+			"(in a container: root with CAP_SYS_ADMIN): run nodestorm as root, or the target with one replica")
 	}
 	return a.rollOut(ctx, false)
 }

@@ -465,7 +465,7 @@ func TestScratchIsSwept(t *testing.T) {
 // A program may find itself on a machine of another name, and nothing else does.
 func TestHost(t *testing.T) {
 	if !process.NamesHosts() {
-		t.Skip("the names of machines are root's to give")
+		t.Skip("not root, or without CAP_SYS_ADMIN: no process can have a host name of its own")
 	}
 	here, err := os.Hostname()
 	if err != nil {
