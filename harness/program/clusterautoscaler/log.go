@@ -66,7 +66,7 @@ func logLines(to history.Recorder, clk clock.PassiveClock, redact *strings.Repla
 			return
 		}
 		severity, message := string(m[1]), redact.Replace(string(m[4]))
-		leader.Logged(process, message)
+		leader.Logged(process, line)
 		e := history.Event{At: stamp(clk.Now(), string(m[2])), Source: history.Logged, Actor: Name}
 		switch size, unsure := sizeSet.FindStringSubmatch(message), sizeUnsure.FindStringSubmatch(message); {
 		case strings.HasPrefix(message, "Starting main loop"):

@@ -2,8 +2,8 @@ package deploy
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"nodestorm/harness/world"
@@ -15,23 +15,33 @@ type Leader struct {
 	World   *world.World
 	Program string
 
-	mu   sync.Mutex
-	name string // none is known to lead that is called ""
+	mu    sync.Mutex
+	name  string // none is known to lead that is called ""
+	lease string
 }
 
-// Logged takes in what a process has logged. All versions of client-go say that they have got the lease, with a name behind it
-// or, as a structured log has it, in quotes.
-func (l *Leader) Logged(process, message string) {
+// acquired is how all versions of client-go say that they have got a lease: in words, in klog's structured form, and in JSON.
+var acquired = regexp.MustCompile(`[sS]uccessfully acquired lease(?: |" lock="|","lock":")([^\s"/]+/[^\s"/]+)`)
+
+// Logged takes in a line that a process has logged.
+func (l *Leader) Logged(process string, line []byte) {
 	// mutant: a line that is structured says nothing of a lease
-	if strings.HasPrefix(strings.ToLower(strings.TrimPrefix(message, `"`)), "successfully acquired lease") {
-		l.set(process)
+	if m := acquired.FindSubmatch(line); m != nil {
+		l.set(process, string(m[1]))
 	}
 }
 
-func (l *Leader) set(process string) {
+func (l *Leader) set(process, lease string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.name = process
+	l.name, l.lease = process, lease
+}
+
+// Lease implements scene.Led.
+func (l *Leader) Lease() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lease
 }
 
 // Leading implements scene.Led.
@@ -60,6 +70,6 @@ func (l *Leader) Depose() (name string, err error) {
 		return "", fmt.Errorf("no process of %s leads, as far as its log says: wait until one does, or have it elect a leader and log "+
 			"what is of level info", l.Program)
 	}
-	l.set("")
+	l.set("", l.Lease())
 	return name, nil
 }

@@ -21,6 +21,7 @@ var logged = []string{
 // line (a panic, say) stays in the log file only. leader hears of each.
 func logLines(to history.Recorder, process string, leader *deploy.Leader) func([]byte) {
 	return func(line []byte) {
+		leader.Logged(process, line)
 		var entry map[string]any
 		if json.Unmarshal(line, &entry) != nil {
 			return
@@ -33,7 +34,6 @@ func logLines(to history.Recorder, process string, leader *deploy.Leader) func([
 		if at, err := time.Parse(time.RFC3339Nano, text(entry, "time")); err == nil {
 			e.At = at
 		}
-		leader.Logged(process, message)
 		if process != Name {
 			e.Detail["replica"] = process
 		}

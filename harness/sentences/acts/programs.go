@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/sentences/words"
@@ -26,7 +29,7 @@ var programSentences = scene.Sentences{
 		ofTarget(`the target is restarted`, restartProgram), ofProgram(`the program "NAME" is restarted`, restartProgram),
 		ofTarget(`the target is stopped`, stopProgram), ofProgram(`the program "NAME" is stopped`, stopProgram),
 		ofTarget(`the target is started again`, startProgram), ofProgram(`the program "NAME" is started again`, startProgram),
-		ofLeader(`the leader of the target is killed`, replaceKilled), ofLeader(`the leader of the target is stopped`, stopProcess),
+		ofLeader(`the leader of the target is killed`, replaceKilled), ofLeader(`the leader of the target is stopped`, stopRenewed),
 	},
 }
 
@@ -140,6 +143,30 @@ func restartProcess(ctx context.Context, s *scene.Scene, name string) error {
 // stopProcess ends one until it is started again.
 func stopProcess(ctx context.Context, s *scene.Scene, name string) error {
 	return s.World.StopProgram(ctx, name, false)
+}
+
+// stopRenewed ends one that leads as stopProcess does, when it has just renewed its lease. An end in the midst of a renewal may
+// leave the lease behind: the process then gives up what it has read before, and Kubernetes' clients from before v1.34 do
+// not read it anew.
+func stopRenewed(ctx context.Context, s *scene.Scene, name string) error {
+	const longest, pause = time.Minute, 50 * time.Millisecond
+	namespace, lease, _ := strings.Cut(s.Target.(scene.Led).Lease(), "/")
+	var first *metav1.MicroTime
+	for range longest / pause {
+		l, err := s.World.Client().CoordinationV1().Leases(namespace).Get(ctx, lease, metav1.GetOptions{})
+		switch {
+		case err != nil:
+			return fmt.Errorf("the lease of the process that leads: %w", err)
+		case first == nil:
+			first = l.Spec.RenewTime
+		case !l.Spec.RenewTime.Equal(first):
+			return stopProcess(ctx, s, name)
+		}
+		if err := s.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s leads, and has not renewed its lease %s/%s for %s", name, namespace, lease, longest)
 }
 
 func startProcess(ctx context.Context, s *scene.Scene, name string) error {

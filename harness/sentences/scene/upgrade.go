@@ -106,6 +106,8 @@ type Led interface {
 	Leading() string
 	// Depose is its name for who ends it: until another one leads none does.
 	Depose() (string, error)
+	// Lease is that by which it leads, "namespace/name", empty if none is known to lead.
+	Lease() string
 }
 
 // CanLead is the need for such a target.
