@@ -170,6 +170,10 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	c.ReadyWithin = cmp.Or(c.ReadyWithin, controlPlaneStart)
 	spec := c.Spec
 	spec.Env = w.forGuests(c.Spec)
+	// The machine of a pod is called as the pod is, which is how leaders are told apart; and this machine's name is in no history.
+	if spec.Elsewhere == nil && process.NamesHosts() {
+		spec.Host = c.Name
+	}
 	p, err := process.Spawn(ctx, spec)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func (a *Autoscaler) rollOut(ctx context.Context, kill bool) error {
 	})
 }
 
-// spec is how one of the processes is started. A pod's machine is called as the pod is, and the lease is that machine's.
+// spec is how one of the processes is started.
 func (a *Autoscaler) spec(name string) (spec process.Spec, err error) {
 	w := a.cfg.World
 	port, err := world.FreePort()
@@ -58,18 +58,14 @@ func (a *Autoscaler) spec(name string) (spec process.Spec, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.addresses[name] = address
-	spec = process.Spec{
+	return container.Program(w, a.cfg.Target, a.settings, process.Spec{
 		Name:  name,
 		Args:  line.args(),
 		Env:   a.environment(),
 		Hide:  a.secrets(),
 		Lines: logLines(w.History(), w.Clock(), a.redact(), name, &a.Leader),
 		Ready: world.HTTPReady("http://" + address + "/health-check"),
-	}
-	if process.NamesHosts() {
-		spec.Host = name
-	}
-	return container.Program(w, a.cfg.Target, a.settings, spec), nil
+	}), nil
 }
 
 // environment is the container's.
