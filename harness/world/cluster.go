@@ -74,9 +74,10 @@ func (c *Cluster) identity(name string, groups ...string) (*rest.Config, error) 
 	return user, nil
 }
 
-// patient is for clients of ours, which wait in virtual time.
+// patient is for clients of ours, which wait in virtual time. Their calls are nodestorm's, whatever its program is called.
 func (c *Cluster) patient(user *rest.Config) *rest.Config {
 	user = rest.CopyConfig(user)
+	user.UserAgent = "nodestorm"
 	user.Wrap(func(next http.RoundTripper) http.RoundTripper { return retries{next, c.world.Clock()} })
 	return user
 }
