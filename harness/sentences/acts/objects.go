@@ -46,7 +46,7 @@ var objectSentences = scene.Sentences{
 		{Role: scene.Either, Words: `"KIND/NAME" is annotated "KEY=VALUE"`, Check: checkObject(checkMark(objects.Annotations)),
 			Act: markObject(objects.Annotations)},
 		{Role: scene.Either, Words: `the stored field "PATH" of "KIND/NAME" becomes "VALUE"`, Check: checkStored, Act: corrupt},
-	}, slices.Concat(workloads, awaits)...),
+	}, slices.Concat(workloads, usageSentences, awaits)...),
 }
 
 // kubectls are a user with all rights on each of the scenario's clusters.
@@ -197,7 +197,11 @@ func fillIn(ctx context.Context, s *scene.Scene, value any) error {
 		if err != nil {
 			return "", err
 		}
-		return c.UID(ctx, of)
+		o, err := c.Get(ctx, of)
+		if err != nil {
+			return "", err
+		}
+		return string(o.GetUID()), nil
 	})
 }
 

@@ -107,6 +107,7 @@ var arguments = []Argument{
 	{"N", "a whole number", "2", `(\d+)`},
 	{"PRICE", "an amount of money with its currency, such as 12 EUR or 0.50 USD", "12 EUR", `(\d+(?:\.\d+)? [A-Z]{3})`},
 	{"CPU", "processors, as in 500m CPU or 1 CPU", "1 CPU", `(\d+m|\d+(?:\.\d+)?)` + cpuSuffix},
+	{"MEMORY", "an amount of memory, such as 512Mi or 2Gi", "512Mi", `(\d+(?:\.\d+)?(?:Ki|Mi|Gi|Ti)?)`},
 	{"TAINT", "a taint in quotes, KEY[=VALUE]:EFFECT, with the effect NoSchedule, PreferNoSchedule or NoExecute",
 		`"example.com/agent:NoSchedule"`, `"([^":=]+(?:=[^":]*)?:(?:NoSchedule|PreferNoSchedule|NoExecute))"`},
 	{"KIND/NAME", "an object in quotes, KIND/NAME, or KIND/NAMESPACE/NAME outside of the namespace default. After an event was waited for, " +

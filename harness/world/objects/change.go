@@ -114,16 +114,13 @@ func (c *Client) Evict(ctx context.Context, r Ref) error {
 	})
 }
 
-// UID is that of an object that is there.
-func (c *Client) UID(ctx context.Context, r Ref) (uid string, err error) {
+// Get is an object as it is stored.
+func (c *Client) Get(ctx context.Context, r Ref) (o *unstructured.Unstructured, err error) {
 	err = c.withObject(r, "looking for", func(_ resource, where dynamic.ResourceInterface) error {
-		o, err := where.Get(ctx, r.Name, metav1.GetOptions{})
-		if err == nil {
-			uid = string(o.GetUID())
-		}
+		o, err = where.Get(ctx, r.Name, metav1.GetOptions{})
 		return err
 	})
-	return uid, err
+	return o, err
 }
 
 // Patch changes an object as the text in YAML says, as `kubectl patch` does: a list of

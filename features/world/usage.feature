@@ -1,0 +1,35 @@
+# What pods use is in the Metrics API, for whoever asks it.
+
+@programs
+Feature: A HorizontalPodAutoscaler has as many pods as their load needs
+
+  Scenario: A load is shared by ever more pods, and is gone one day
+    Given a cluster
+    And a Ready Node "a" for system pods only
+    And these objects:
+      """
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web}
+      spec:
+        replicas: 1
+        selector: {matchLabels: {app: web}}
+        template:
+          metadata: {labels: {app: web}}
+          spec:
+            tolerations: [{key: CriticalAddonsOnly, operator: Exists}]
+            containers: [{name: web, image: web, resources: {requests: {cpu: 500m}}}]
+      ---
+      apiVersion: autoscaling/v2
+      kind: HorizontalPodAutoscaler
+      metadata: {name: web}
+      spec:
+        scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+        maxReplicas: 6
+        metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]
+      """
+    When the pods of "Deployment/web" use 1 CPU and 64Mi of memory together
+    Then "replicaset-controller" has ever sent "create" of "pods" 4 times within 5m
+    And "replicaset-controller" never sends "create" of "pods" within 2m
+    When each pod of "Deployment/web" uses 10m CPU and 64Mi of memory
+    Then "replicaset-controller" has sent "delete" of "pods" 3 times within 10m
