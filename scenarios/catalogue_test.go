@@ -126,7 +126,7 @@ func TestLoadErrors(t *testing.T) {
 		{"no feature", with("feature: karpenter/issue-1-a.feature", ""), "feature is missing"},
 		{"other feature", with("karpenter/issue-1-a.feature", "hetzner/a.feature"), `feature: "hetzner/a.feature" is not like karpenter/`},
 		{"unknown system", with("system: karpenter", "system: azure"), `system: unknown value "azure" (allowed: hetzner, clusterapi, karpenter,`},
-		{"unknown autoscaler", with("autoscaler: karpenter", "autoscaler: ca"), `autoscaler: unknown value "ca" (allowed: cluster-autoscaler, karpenter, karpenter-aws, cluster-api, aws-ccm, kubespray)`},
+		{"unknown autoscaler", with("autoscaler: karpenter", "autoscaler: ca"), `autoscaler: unknown value "ca" (allowed: cluster-autoscaler, karpenter, karpenter-aws, cluster-api, aws-ccm, vpa-recommender, kubespray)`},
 		{"id", with("id: karpenter-1-a", "id: Karpenter_1"), `id: "Karpenter_1" is not like karpenter-7515-what-fails`},
 		{"cloud", with("autoscaler: karpenter", "autoscaler: karpenter\ncloud: hetzner"), `cloud: "hetzner": want a provider`},
 		{"another autoscaler", with("autoscaler: karpenter", "autoscaler: cluster-autoscaler"), `autoscaler: "cluster-autoscaler": records of the system karpenter are about karpenter`},

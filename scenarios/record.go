@@ -135,7 +135,7 @@ const (
 // Autoscalers are the names of targets that records may have. Kubespray is none: it
 // installs clusters, in an order that can be wrong. Neither is Cluster API, whose machines
 // an autoscaler asks for, nor the cloud controller manager of AWS, which autoscalers rely on.
-var Autoscalers = []string{"cluster-autoscaler", "karpenter", "karpenter-aws", "cluster-api", "aws-ccm", "kubespray"}
+var Autoscalers = []string{"cluster-autoscaler", "karpenter", "karpenter-aws", "cluster-api", "aws-ccm", "vpa-recommender", "kubespray"}
 
 // Range is a set of releases: constraints such as ">=v1.0.0, <v1.7.0", of which
 // "||" joins several, or "none".

@@ -64,7 +64,7 @@ func TestReleasesAreChecked(t *testing.T) {
 		{"karpenter:\n  release: [v1.6.4]", "", `scenarios/releases.yaml:2: unknown field "karpenter.release" (allowed: releases, verified), did you mean "releases"?`},
 		{"karpenter:\n  releases: [v1.7.0,\n    v1.6.4]", "", "scenarios/releases.yaml:3: karpenter.releases[1]: v1.6.4 is not newer than the one before"},
 		{"karpenter:\n  releases: [newest]", "", `scenarios/releases.yaml:2: karpenter.releases[0]: "newest" is no version`},
-		{"carpenter:\n  releases: [v1.6.4]", "", `scenarios/releases.yaml:1: carpenter: unknown autoscaler (allowed: cluster-autoscaler, karpenter, karpenter-aws, cluster-api, aws-ccm, kubespray), did you mean "karpenter"?`},
+		{"carpenter:\n  releases: [v1.6.4]", "", `scenarios/releases.yaml:1: carpenter: unknown autoscaler (allowed: cluster-autoscaler, karpenter, karpenter-aws, cluster-api, aws-ccm, vpa-recommender, kubespray), did you mean "karpenter"?`},
 		{"karpenter:\n  releases: [v1.6.4]\n  verified:\n    hetsner: [v1.6.4]", "", `scenarios/releases.yaml:4: karpenter.verified.hetsner: unknown system`},
 		{"karpenter:\n  releases: [v1.6.4]\n  verified:\n    karpenter: [v1.6.5]", "", `scenarios/releases.yaml:4: karpenter.verified.karpenter[0]: there is no release "v1.6.5" of karpenter (there are: v1.6.4), did you mean "v1.6.4"?`},
 		{"[", "", "scenarios/releases.yaml: yaml:"},

@@ -13,19 +13,20 @@ const (
 	karpenter         = "karpenter"
 	karpenterAWS      = "karpenter-aws"
 	awsCCM            = "aws-ccm"
+	vpaRecommender    = "vpa-recommender"
 )
 
 // bootstrap is the system of clusters that come up, on whatever cloud.
 const bootstrap = "bootstrap"
 
 // Systems are the folders of features and records. Those of further clouds come by AddCloud.
-var Systems = []string{"hetzner", "clusterapi", karpenter, "externalgrpc", bootstrap, "aws"}
+var Systems = []string{"hetzner", "clusterapi", karpenter, "externalgrpc", bootstrap, "aws", "vpa"}
 
 // aboutIn are the autoscalers of records of a system, where not all can be.
 var aboutIn = map[string][]string{
 	"hetzner": {clusterAutoscaler}, "externalgrpc": {clusterAutoscaler},
 	"clusterapi": {clusterAutoscaler, "cluster-api"}, karpenter: {karpenter},
-	"aws": {karpenterAWS, awsCCM, clusterAutoscaler},
+	"aws": {karpenterAWS, awsCCM, clusterAutoscaler}, "vpa": {vpaRecommender},
 }
 
 // kwok is the cloud that comes with Karpenter, and makes Nodes. The instances of its others are launched one by one.

@@ -48,10 +48,11 @@ const (
 const (
 	// Descheduler evicts pods so that they get better places.
 	Descheduler = "descheduler"
-	// VPAUpdater and VPAAdmission are parts of the Vertical Pod Autoscaler: one resizes and evicts pods, the other one
-	// changes what those ask for that are created.
-	VPAUpdater   = "vpa-updater"
-	VPAAdmission = "vpa-admission-controller"
+	// VPARecommender, VPAUpdater and VPAAdmission are the parts of the Vertical Pod Autoscaler: one recommends what pods
+	// should ask for, one resizes and evicts pods, and one changes what those ask for that are created.
+	VPARecommender = "vpa-recommender"
+	VPAUpdater     = "vpa-updater"
+	VPAAdmission   = "vpa-admission-controller"
 )
 
 // OnInstances is what features/instances/ is played on.

@@ -9,13 +9,14 @@ import (
 
 // Modules are the Go modules that releases are built of, by name; those of other names come from repositories.
 var Modules = map[string]string{
-	"karpenter":   "sigs.k8s.io/karpenter",
-	KarpenterAWS:  "github.com/aws/karpenter-provider-aws",
-	AWSCCM:        "k8s.io/cloud-provider-aws",
-	Descheduler:   "sigs.k8s.io/descheduler",
-	VPAUpdater:    "k8s.io/autoscaler/vertical-pod-autoscaler",
-	VPAAdmission:  "k8s.io/autoscaler/vertical-pod-autoscaler",
-	"cluster-api": "sigs.k8s.io/cluster-api",
+	"karpenter":    "sigs.k8s.io/karpenter",
+	KarpenterAWS:   "github.com/aws/karpenter-provider-aws",
+	AWSCCM:         "k8s.io/cloud-provider-aws",
+	Descheduler:    "sigs.k8s.io/descheduler",
+	VPARecommender: "k8s.io/autoscaler/vertical-pod-autoscaler",
+	VPAUpdater:     "k8s.io/autoscaler/vertical-pod-autoscaler",
+	VPAAdmission:   "k8s.io/autoscaler/vertical-pod-autoscaler",
+	"cluster-api":  "sigs.k8s.io/cluster-api",
 	// Another release's than nodestorm's own, which is a module of nodestorm's.
 	Kubernetes.Name: "k8s.io/kubernetes",
 }

@@ -81,7 +81,7 @@ func Known(ref builds.Ref) (Recipe, error) {
 		return kubernetes(ref)
 	case "cluster-api":
 		return clusterAPI(ref)
-	case builds.AWSCCM, builds.Descheduler, builds.VPAUpdater, builds.VPAAdmission:
+	case builds.AWSCCM, builds.Descheduler, builds.VPARecommender, builds.VPAUpdater, builds.VPAAdmission:
 		return releasedCharted(ref)
 	case builds.CCM.Name, builds.CCMVSphere.Name, builds.CSRApprover.Name:
 		return part(ref)

@@ -27,6 +27,7 @@ var All = []deploy.Kind{
 	ccm.Kind,
 	awsccm.Kind,
 	descheduler.Kind,
+	vpa.Recommender,
 	vpa.Updater,
 	vpa.Admission,
 	installer.Kubespray,

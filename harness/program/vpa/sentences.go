@@ -2,6 +2,8 @@ package vpa
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -13,10 +15,11 @@ import (
 
 const group = "autoscaling.k8s.io"
 
-// Updater and Admission are the two programs. They are beside the target.
+// Recommender, Updater and Admission are its programs. All may be beside a target, and the recommender may be it.
 var (
-	Updater   = deploy.Kind{Name: builds.VPAUpdater, Sentences: []deploy.Sentences{sentences}, Way: &running, Objects: itsObjects}
-	Admission = deploy.Kind{Name: builds.VPAAdmission, Way: &running}
+	Recommender = deploy.Kind{Name: builds.VPARecommender, Sentences: []deploy.Sentences{sentences}}
+	Updater     = deploy.Kind{Name: builds.VPAUpdater, Way: &running, Objects: itsObjects}
+	Admission   = deploy.Kind{Name: builds.VPAAdmission, Way: &running}
 )
 
 var running = scene.ProgramIs[*part](
@@ -26,44 +29,68 @@ var running = scene.ProgramIs[*part](
 var sentences = deploy.Sentences{Sentences: scene.Sentences{
 	Worlds: "the Vertical Pod Autoscaler", Records: "evictions, resizes and other calls to the API server (api)",
 	Rows: []scene.Sentence{
-		{Role: scene.Either, Words: `the Vertical Pod Autoscaler VERSION without its recommender`, Wants: wants, Check: check,
-			Act: act(func(words.Args) string { return "" })},
+		{Role: scene.Given, Words: `the recommender of the Vertical Pod Autoscaler`, Check: checkTarget, Act: bringTarget},
+		{Role: scene.Either, Words: `the Vertical Pod Autoscaler VERSION`, Wants: wants(whole), Check: check,
+			Act: act(whole, func(words.Args) string { return "" })},
+		{Role: scene.Either, Words: `the Vertical Pod Autoscaler VERSION without its recommender`, Wants: wants(applied), Check: check,
+			Act: act(applied, func(words.Args) string { return "" })},
 		{Role: scene.Either, Words: `the Vertical Pod Autoscaler VERSION without its recommender, with the feature gate "GATE"`,
-			Wants: wants, Check: check, Act: act(func(a words.Args) string { return a.Text(1) })},
+			Wants: wants(applied), Check: check, Act: act(applied, func(a words.Args) string { return a.Text(1) })},
 	},
 }}
 
-// refs are those of the updater and of the admission controller.
-func refs(a words.Args) []builds.Ref {
-	return []builds.Ref{{Name: builds.VPAUpdater, Version: a.Text(0)}, {Name: builds.VPAAdmission, Version: a.Text(0)}}
+// What scenarios bring at once, in the order in which it starts. The webhook is there before pods are evicted for it.
+var (
+	applied = []string{builds.VPAAdmission, builds.VPAUpdater}
+	whole   = []string{builds.VPAAdmission, builds.VPAUpdater, builds.VPARecommender}
+)
+
+func wants(names []string) func(words.Args) (scene.Wants, error) {
+	return func(a words.Args) (w scene.Wants, err error) {
+		for _, name := range names {
+			w.Releases = append(w.Releases, builds.Ref{Name: name, Version: a.Text(0)})
+		}
+		return w, nil
+	}
 }
 
-func wants(a words.Args) (scene.Wants, error) { return scene.Wants{Releases: refs(a)}, nil }
-
 func check(f *scene.Feature, _ words.Args) error {
-	f.Runs[builds.VPAUpdater] = true
+	f.Brings(builds.VPAUpdater)
 	return nil
 }
 
-// act brings both with feature gates, of which there may be none.
-func act(gates func(words.Args) string) func(context.Context, *scene.Scene, words.Args) error {
+// checkTarget notes that the target runs, whose kinds are those of all parts.
+func checkTarget(f *scene.Feature, a words.Args) error {
+	return errors.Join(f.Starts(builds.VPARecommender), check(f, a))
+}
+
+func bringTarget(ctx context.Context, s *scene.Scene, _ words.Args) error {
+	t := s.Rig.Target
+	if t.Name != builds.VPARecommender {
+		return fmt.Errorf("%s is no recommender of the Vertical Pod Autoscaler: take %s", t.Ref, builds.VPARecommender)
+	}
+	return bring(ctx, s, "", &part{build: t})
+}
+
+// act brings these parts with feature gates, of which there may be none.
+func act(names []string, gates func(words.Args) string) func(context.Context, *scene.Scene, words.Args) error {
 	return func(ctx context.Context, s *scene.Scene, a words.Args) error {
-		var parts [2]builds.Target
-		for i, ref := range refs(a) {
-			t, err := s.Part(ref)
+		var parts []*part
+		for _, name := range names {
+			t, err := s.Part(builds.Ref{Name: name, Version: a.Text(0)})
 			if err != nil {
 				return err
 			}
-			parts[i] = t
+			parts = append(parts, &part{build: t})
 		}
-		return bring(ctx, s, parts[0], parts[1], gates(a))
+		return bring(ctx, s, gates(a), parts...)
 	}
 }
 
 // itsObjects are those of its CRDs.
 func itsObjects(kind schema.GroupVersionKind, runs bool) (its bool, err error) {
 	if its = kind.Group == group; its && !runs {
-		err = deploy.NoKind(kind, `say "the Vertical Pod Autoscaler v1.8.1 without its recommender" before`)
+		err = deploy.NoKind(kind, `say "the Vertical Pod Autoscaler v1.8.1" before`)
 	}
 	return its, err
 }

@@ -1,12 +1,14 @@
-// Package vpa brings the updater and the admission controller of the released Vertical Pod Autoscaler into a world as its own chart
-// does: rights, flags, CRDs and the webhook are those of the release's files, and each process has the rights of its service account,
-// no more. Its recommender is not there, since nothing here measures what containers use: recommendations are what a scenario says.
+// Package vpa brings the parts of the released Vertical Pod Autoscaler into a world as its own chart does: rights, flags, CRDs and the
+// webhook are those of the release's files, and each process has the rights of its service account, no more. A recommender goes by
+// what a scenario says that pods use; where there is none, recommendations are what a scenario says, too.
 package vpa
 
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +27,7 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
+	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history/audit"
 	"nodestorm/sim/pki"
@@ -50,40 +53,50 @@ func (p *part) Settings() []string { return p.args }
 // installation is what the chart makes, apart from Deployments.
 type installation struct {
 	crds    []*apiextensionsv1.CustomResourceDefinition
+	folders []string // with more CRDs: up to v1.7 they are not among the chart's templates
 	rights  []*unstructured.Unstructured
 	webhook *unstructured.Unstructured
 }
 
-// bring installs the release of which both programs are, starts them, and waits until they are ready. Virtual time passes as real time
+// bring installs the release that the parts are of, starts them, and waits until they are ready. Virtual time passes as real time
 // does until then.
-func bring(ctx context.Context, s *scene.Scene, updater, admission builds.Target, gates string) error {
-	u, a := &part{build: updater}, &part{build: admission}
-	of, err := render(u, a, gates)
+func bring(ctx context.Context, s *scene.Scene, gates string, parts ...*part) error {
+	of, err := render(gates, parts...)
 	if err != nil {
-		return fmt.Errorf("rendering the chart of %s: %w", updater.Ref, err)
+		return fmt.Errorf("rendering the chart of %s: %w", parts[0].build.Ref, err)
 	}
 	c, err := client.New(s.World.Admin(), client.Options{})
 	if err != nil {
 		return err
 	}
-	crds := envtest.CRDInstallOptions{CRDs: of.crds, PollInterval: 10 * time.Millisecond} // real: time may jump in between
-	if _, err := envtest.InstallCRDs(s.World.Admin(), crds); err != nil {
-		return fmt.Errorf("installing the CRDs of %s: %w", updater.Ref, err)
+	crds := envtest.CRDInstallOptions{
+		CRDs: of.crds, Paths: of.folders, PollInterval: 10 * time.Millisecond, // real: time may jump in between
 	}
-	serve, err := serveWebhook(s.World, of.webhook)
-	if err != nil {
-		return err
+	if _, err := envtest.InstallCRDs(s.World.Admin(), crds); err != nil {
+		return fmt.Errorf("installing the CRDs of %s: %w", parts[0].build.Ref, err)
 	}
 	if err := deploy.Create(ctx, c, of.rights...); err != nil {
-		return fmt.Errorf("installing %s: %w", updater.Ref, err)
+		return fmt.Errorf("installing %s: %w", parts[0].build.Ref, err)
 	}
-	if err := a.start(ctx, s, serve); err != nil {
-		return err
+	for _, p := range parts {
+		if p.build.Name != builds.VPAAdmission {
+			if err := p.start(ctx, s, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		serve, err := serveWebhook(s.World, of.webhook)
+		if err != nil {
+			return err
+		}
+		if err := p.start(ctx, s, serve); err != nil {
+			return err
+		}
+		if err := deploy.Create(ctx, c, of.webhook); err != nil { // it would be in the way of pods before it is served
+			return fmt.Errorf("installing %s: %w", p.build.Ref, err)
+		}
 	}
-	if err := deploy.Create(ctx, c, of.webhook); err != nil { // it would be in the way of pods before it is served
-		return fmt.Errorf("installing %s: %w", admission.Ref, err)
-	}
-	return u.start(ctx, s, nil)
+	return nil
 }
 
 // serveWebhook has the API server find the webhook on loopback, with a certificate as the jobs of the chart make one, and returns the
@@ -131,7 +144,11 @@ func serveWebhook(w *world.World, webhook *unstructured.Unstructured) (flags []s
 // start starts the program with these flags and those that say where it is.
 func (p *part) start(ctx context.Context, s *scene.Scene, place []string) (err error) {
 	name := p.build.Program()
-	if p.way, err = p.account.Reach(s.World.Cluster, s.Breaks[name], nil, audit.ProgramGroup(name)); err != nil {
+	broken, rules := s.Breaks[name], []fault.Fault(nil)
+	if s.Rig.Target.Name == p.build.Name {
+		broken, rules, s.Target = s.Broken(), s.Rules, p
+	}
+	if p.way, err = p.account.Reach(s.World.Cluster, broken, rules, audit.ProgramGroup(name)); err != nil {
 		return err
 	}
 	port, err := world.FreePort()
@@ -148,19 +165,31 @@ func (p *part) start(ctx context.Context, s *scene.Scene, place []string) (err e
 	return err
 }
 
-// render is the chart of the updater's release, with the Deployments of both programs.
-func render(updater, admission *part, gates string) (of installation, err error) {
+// values are what the chart calls its parts.
+var values = map[string]string{
+	builds.VPARecommender: "recommender", builds.VPAUpdater: "updater", builds.VPAAdmission: "admissionController",
+}
+
+// render is the chart of the parts' release, with the Deployments of those.
+func render(gates string, parts ...*part) (of installation, err error) {
+	set := map[string]any{}
+	for _, key := range values {
+		set[key] = map[string]any{"enabled": false}
+	}
 	var extra []any
 	if gates != "" {
 		extra = []any{"--feature-gates=" + gates}
 	}
-	objects, err := deploy.Chart(updater.build.Asset(filepath.FromSlash(builds.ChartedPrograms[builds.VPAUpdater].Chart)), release,
-		metav1.NamespaceSystem, map[string]any{
-			"recommender": map[string]any{"enabled": false}, "updater": map[string]any{"extraArgs": extra},
-			"admissionController": map[string]any{"extraArgs": extra},
-		})
+	for _, p := range parts {
+		set[values[p.build.Name]] = map[string]any{"enabled": true, "extraArgs": extra}
+	}
+	chart := parts[0].build.Asset(filepath.FromSlash(builds.ChartedPrograms[parts[0].build.Name].Chart))
+	objects, err := deploy.Chart(chart, release, metav1.NamespaceSystem, set)
 	if err != nil {
 		return of, err
+	}
+	if folder := filepath.Join(chart, "crds"); isFolder(folder) {
+		of.folders = []string{folder}
 	}
 	for _, o := range objects {
 		switch kind := o.GetKind(); {
@@ -174,19 +203,28 @@ func render(updater, admission *part, gates string) (of installation, err error)
 				return of, err
 			}
 			of.crds = append(of.crds, &crd)
-		case kind == "Deployment" && strings.HasSuffix(o.GetName(), "-updater"):
-			err = updater.read(o)
 		case kind == "Deployment":
-			err = admission.read(o)
+			for _, p := range parts {
+				if strings.HasSuffix(o.GetName(), strings.TrimPrefix(p.build.Name, "vpa")) {
+					err = errors.Join(err, p.read(o))
+				}
+			}
 		}
 		if err != nil {
 			return of, err
 		}
 	}
-	if updater.args == nil || admission.args == nil || of.webhook == nil || len(of.crds) == 0 {
-		return of, fmt.Errorf("it lacks a Deployment of %s or %s, a MutatingWebhookConfiguration, or CRDs", builds.VPAUpdater, builds.VPAAdmission)
+	for _, p := range parts {
+		if p.args == nil || len(of.crds)+len(of.folders) == 0 || p.build.Name == builds.VPAAdmission && of.webhook == nil {
+			return of, fmt.Errorf("it lacks a Deployment of %s, CRDs, or the MutatingWebhookConfiguration", p.build.Name)
+		}
 	}
 	return of, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // read has the program be as its Deployment says.

@@ -71,12 +71,14 @@ func partsOf(t *testing.T, files map[string]string) (updater, admission *part) {
 			t.Fatal(err)
 		}
 	}
-	return &part{build: build}, &part{}
+	other := build
+	other.Name = builds.VPAAdmission
+	return &part{build: build}, &part{build: other}
 }
 
 func TestRender(t *testing.T) {
 	updater, admission := partsOf(t, files)
-	of, err := render(updater, admission, "CPUStartupBoost=true")
+	of, err := render("CPUStartupBoost=true", updater, admission)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,14 +92,14 @@ func TestRender(t *testing.T) {
 	if len(of.crds) != 1 || len(of.rights) != 1 || of.webhook.GetName() != "vpa" {
 		t.Errorf("%d CRDs, %d rights, the webhook %v", len(of.crds), len(of.rights), of.webhook)
 	}
-	if _, err := render(updater, admission, ""); err != nil || !slices.Equal(updater.args, []string{"--v=4"}) {
+	if _, err := render("", updater, admission); err != nil || !slices.Equal(updater.args, []string{"--v=4"}) {
 		t.Errorf("without gates: %q, %v", updater.args, err)
 	}
 	for _, missing := range []string{"templates/updater.yaml", "templates/admission.yaml", "templates/rest.yaml"} {
 		less := maps.Clone(files)
 		delete(less, missing)
 		updater, admission := partsOf(t, less)
-		if _, err := render(updater, admission, ""); err == nil || !strings.Contains(err.Error(), "it lacks a Deployment") {
+		if _, err := render("", updater, admission); err == nil || !strings.Contains(err.Error(), "it lacks a Deployment") {
 			t.Errorf("without %s: %v", missing, err)
 		}
 	}
@@ -109,7 +111,7 @@ func TestItsObjects(t *testing.T) {
 	if its, err := itsObjects(vpa, true); !its || err != nil {
 		t.Errorf("with it: %t, %v", its, err)
 	}
-	if its, err := itsObjects(vpa, false); !its || err == nil || !strings.Contains(err.Error(), "the Vertical Pod Autoscaler v1.8.1 without") {
+	if its, err := itsObjects(vpa, false); !its || err == nil || !strings.Contains(err.Error(), "the Vertical Pod Autoscaler v1.8.1") {
 		t.Errorf("without it: %t, %v", its, err)
 	}
 	if its, err := itsObjects(schema.GroupVersionKind{Group: "apps", Kind: "Deployment"}, false); its || err != nil {

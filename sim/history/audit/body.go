@@ -50,6 +50,13 @@ type body struct {
 		Allocatable map[string]any `json:"allocatable"`
 		// Certificate is base64 of PEM.
 		Certificate string `json:"certificate"`
+		// Recommendation is the VerticalPodAutoscaler's, and TotalSamplesCount what its checkpoint is of.
+		Recommendation struct {
+			ContainerRecommendations []struct {
+				Target map[string]any `json:"target"`
+			} `json:"containerRecommendations"`
+		} `json:"recommendation"`
+		TotalSamplesCount *int64 `json:"totalSamplesCount"`
 	} `json:"status"`
 	Target struct { // Binding
 		Name string `json:"name"`
@@ -173,6 +180,14 @@ func (b *body) replicas() map[string]any {
 	return map[string]any{"replicas": *b.Spec.Replicas}
 }
 
+// samples returns of how many samples the checkpoint of a VerticalPodAutoscaler is.
+func (b *body) samples() map[string]any {
+	if b.Status.TotalSamplesCount == nil {
+		return nil
+	}
+	return map[string]any{"samples": *b.Status.TotalSamplesCount}
+}
+
 // pod returns the facts of a pod, a binding, an eviction or delete options.
 func (b *body) pod() map[string]any {
 	facts := map[string]any{}
@@ -192,8 +207,8 @@ type requests struct {
 	Requests map[string]any `json:"requests"`
 }
 
-// resources returns what a pod requests, as a whole or else its containers, or what a Node has for pods: CPU in thousandths
-// of a processor, and memory in bytes.
+// resources returns what a pod requests, as a whole or else its containers, what a Node has for pods, or what a
+// VerticalPodAutoscaler recommends for all containers of a pod: CPU in thousandths of a processor, and memory in bytes.
 func (b *body) resources() map[string]any {
 	facts := map[string]any{}
 	for key, of := range map[string]struct {
@@ -211,6 +226,9 @@ func (b *body) resources() map[string]any {
 			if whole == 0 {
 				all += quantity(c.Resources.Requests, of.name, of.scale)
 			}
+		}
+		for _, c := range b.Status.Recommendation.ContainerRecommendations {
+			all += quantity(c.Target, of.name, of.scale)
 		}
 		all += whole
 		if all > 0 {

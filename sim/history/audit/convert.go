@@ -149,6 +149,10 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 		add(got.machine())
 	case resource == "certificatesigningrequests" && got.present:
 		add(got.certificate())
+	case resource == vocabulary.VPAs && got.present:
+		add(got.resources())
+	case resource == vocabulary.VPACheckpoints && got.present:
+		add(got.samples())
 	case resource == "events" && got.present:
 		add(got.event())
 	case resource == "pods" && call.ObjectRef.Subresource == "status" && asked.present:

@@ -42,6 +42,9 @@ const (
 	NodeGroups   = "nodegroups"
 	Reservations = "reservations"
 	ScaleUps     = "scaleups" // those that an autoscaler's log reports
+
+	VPAs           = "verticalpodautoscalers"
+	VPACheckpoints = "verticalpodautoscalercheckpoints"
 )
 
 // resources are in the order of their rows on a page.
@@ -54,6 +57,7 @@ var resources = []Resource{
 	{Name: Nodes, Word: "Node", Group: "Nodes", Stage: 6, Decided: true, Detailed: true},
 	{Name: Pods, Word: "Pod", Group: "Pods", Stage: 1, Detailed: true},
 	{Name: NodePools, Word: "NodePool", Detailed: true},
+	{Name: VPAs, Word: "VerticalPodAutoscaler", Detailed: true}, {Name: VPACheckpoints, Detailed: true},
 	{Name: "machinedeployments", Word: "MachineDeployment", Sized: true},
 	{Name: "machinepools", Word: "MachinePool", Sized: true},
 	{Name: NodeGroups, Word: "node group", Sized: true, Cloud: true},

@@ -69,7 +69,7 @@ var onlyOf = map[string][]string{
 	"issued": {requests}, "signer": {requests}, "user": {requests},
 	"about": {"events"}, "type": {"events"},
 	"reason": {"events", Pods}, "message": {"events", Pods},
-	"cpu": {Nodes, Pods}, "memory": {Nodes, Pods},
+	"cpu": {Nodes, Pods, VPAs}, "memory": {Nodes, Pods, VPAs}, "samples": {VPACheckpoints},
 	"instanceType": {Nodes, NodeClaims}, "capacity": {Nodes, NodeClaims}, "zone": {Nodes, NodeClaims},
 	"node": {Pods, "bindings"}, "owner": {Pods, "bindings"}, "gracePeriodSeconds": {Pods, "bindings"},
 }

@@ -37,8 +37,9 @@ var details = map[history.Source]map[string]Form{
 		"instanceType": Text,
 		"issued":       Mark, "memory": Number, "message": Text,
 		"node": Text, "nodeName": Text, "nodePool": Text, "owner": Text, "panic": Mark, "providerID": Text, "ready": Condition,
-		"reason": Text, "registered": Mark, "removed": List, "replica": Text, "replicas": Number, "signer": Text, "startupTaints": List,
-		"subresource": Text, "taints": List, "type": Text, "unschedulable": Mark, "user": Text,
+		"reason": Text, "registered": Mark, "removed": List, "replica": Text, "replicas": Number, "samples": Number, "signer": Text,
+		"startupTaints": List,
+		"subresource":   Text, "taints": List, "type": Text, "unschedulable": Mark, "user": Text,
 		"zone": Text,
 	},
 	history.Node: {

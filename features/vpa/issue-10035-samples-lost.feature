@@ -1,0 +1,25 @@
+# See https://github.com/kubernetes/autoscaler/issues/10035.
+
+@vpa @issue-10035
+Feature: What is recommended does not change when the recommender is restarted
+
+  The pods have used a whole processor, and use a tenth of it for the last minutes. What is recommended is for the time when they
+  are busy, as long as there are samples of that.
+
+  Background:
+    Given a cluster
+    And a Ready Node "system" for system pods only
+    And the recommender of the Vertical Pod Autoscaler
+    And these objects from the file "web.yaml"
+    And each pod of "Deployment/web" uses 1 CPU and 1Gi of memory
+    When the scenario waits for 20m
+    And each pod of "Deployment/web" uses 100m CPU and 1Gi of memory
+    And the scenario waits for 3m
+
+  @vpa-10035-samples-lost
+  Scenario: The recommender is restarted
+    When the target is restarted
+    Then this holds within 5m:
+      """
+      throughout: {value: detail.cpu, of: {source: api, verb: patch, resource: verticalpodautoscalers, actor: vpa-recommender}, atLeast: 1000}
+      """
