@@ -56,7 +56,7 @@ var playedIn = sync.OnceValue(func() map[string]*played {
 
 // worldsOf are the programs under test with their clouds, by the tags of records, and by folders of features without one.
 func worldsOf() map[string]string {
-	const tests = "tests of nodestorm"
+	const tests = "own tests"
 	worlds := map[string]string{"instances": "karpenter on instances", "workloads": "karpenter on instances", "world": tests, "scale": tests}
 	c, err := features.Catalogue()
 	if err != nil {
