@@ -80,7 +80,15 @@ func Ready(store *buildstore.Store, catalogue *scenarios.Catalogue) (list []Read
 			g.lacks = append(g.lacks, lacking...)
 		}
 	}
-	slices.SortStableFunc(order, func(x, y string) int { return strings.Compare(y, x) }) // what make setup brings first
+	slices.SortStableFunc(order, func(x, y string) int {
+		if setup := groups[x].Needed; setup != groups[y].Needed { // make setup brings them first
+			if setup {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(y, x)
+	})
 	for _, of := range order {
 		groups[of].findWays(a)
 		list = append(list, *groups[of])

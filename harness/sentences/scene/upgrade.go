@@ -112,7 +112,7 @@ type Led interface {
 
 // CanLead is the need for such a target.
 var CanLead = Need{func(s *Scene) bool { _, can := s.Target.(Led); return can && TargetRuns.There(s) },
-	`nothing of the target is known to lead: say "Karpenter" before`}
+	`nothing of the target is known to lead: say "Karpenter" or "Cluster Autoscaler" before`}
 
 // CanUpgrade is the need for a target of which another release can take the place.
 var CanUpgrade = Need{func(s *Scene) bool { _, can := s.Target.(Upgradable); return can && TargetRuns.There(s) },
