@@ -42,6 +42,7 @@ func TestIsolation(t *testing.T) {
 	left := newTraces(t)
 	w := start(t, cfg)
 	t.Run("environment", func(t *testing.T) { testEnvironment(t, w, left) })
+	t.Run("actor", func(t *testing.T) { testActor(t, w) })
 	t.Run("host", func(t *testing.T) { testHost(t, w) })
 	t.Run("addresses", func(t *testing.T) { testAddresses(t, w) })
 	t.Run("no way out", func(t *testing.T) { testNoWayOut(t, w) })
@@ -80,30 +81,6 @@ func testEnvironment(t *testing.T, w *world.World, left traces) {
 }
 
 // testAddresses: the world takes no address of this machine's network, which need not have one.
-// testHost: a program says that it is on a machine called as itself, so that the name of this one is in no history.
-func testHost(t *testing.T, w *world.World) {
-	if !process.NamesHosts() {
-		t.Skip("not root, or without CAP_SYS_ADMIN: no process can have a host name of its own")
-	}
-	said := make(chan string, 1)
-	p, err := w.StartComponent(t.Context(), process.Spec{
-		Name: "target-2", Path: "/bin/sh", Args: []string{"-c", "cat /proc/sys/kernel/hostname; exec sleep 1000"},
-		Lines: func(line []byte) { said <- string(line) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = w.StopProgram(t.Context(), p.Name(), true) }()
-	select {
-	case host := <-said:
-		if host != "target-2" {
-			t.Errorf("it is on %q", host)
-		}
-	case <-time.After(time.Minute):
-		t.Error("it says nothing")
-	}
-}
-
 func testAddresses(t *testing.T, w *world.World) {
 	of, err := w.Client().DiscoveryV1().EndpointSlices(metav1.NamespaceDefault).List(t.Context(), metav1.ListOptions{LabelSelector: "kubernetes.io/service-name=kubernetes"})
 	if err != nil {

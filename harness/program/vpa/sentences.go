@@ -30,6 +30,8 @@ var sentences = deploy.Sentences{Sentences: scene.Sentences{
 	Worlds: "the Vertical Pod Autoscaler", Records: "evictions, resizes and other calls to the API server (api)",
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `the recommender of the Vertical Pod Autoscaler`, Check: checkTarget, Act: bringTarget},
+		{Role: scene.Given, Words: `the recommender of the Vertical Pod Autoscaler with the flags:`, Table: true,
+			Wants: scene.WantsFlags, Check: scene.WithFlags(checkTarget), Act: withFlags},
 		{Role: scene.Either, Words: `the Vertical Pod Autoscaler VERSION`, Wants: wants(whole), Check: check,
 			Act: act(whole, func(words.Args) string { return "" })},
 		{Role: scene.Either, Words: `the Vertical Pod Autoscaler VERSION without its recommender`, Wants: wants(applied), Check: check,
@@ -65,11 +67,21 @@ func checkTarget(f *scene.Feature, a words.Args) error {
 }
 
 func bringTarget(ctx context.Context, s *scene.Scene, _ words.Args) error {
-	t := s.Rig.Target
-	if t.Name != builds.VPARecommender {
+	if t := s.Rig.Target; t.Name != builds.VPARecommender {
 		return fmt.Errorf("%s is no recommender of the Vertical Pod Autoscaler: take %s", t.Ref, builds.VPARecommender)
 	}
-	return bring(ctx, s, "", &part{build: t})
+	first, err := s.FirstRelease()
+	if err != nil {
+		return err
+	}
+	return bring(ctx, s, "", &part{build: first})
+}
+
+func withFlags(ctx context.Context, s *scene.Scene, a words.Args) (err error) {
+	if s.Settings.Flags, err = scene.Flags(a.Table); err != nil {
+		return err
+	}
+	return bringTarget(ctx, s, a)
 }
 
 // act brings these parts with feature gates, of which there may be none.

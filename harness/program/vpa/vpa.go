@@ -144,9 +144,13 @@ func serveWebhook(w *world.World, webhook *unstructured.Unstructured) (flags []s
 // start starts the program with these flags and those that say where it is.
 func (p *part) start(ctx context.Context, s *scene.Scene, place []string) (err error) {
 	name := p.build.Program()
-	broken, rules := s.Breaks[name], []fault.Fault(nil)
+	broken, rules, env := s.Breaks[name], []fault.Fault(nil), []string{"NAMESPACE=" + p.account.Namespace}
 	if s.Rig.Target.Name == p.build.Name {
 		broken, rules, s.Target = s.Broken(), s.Rules, p
+		p.args = append(p.args, s.Settings.Flags...)
+		for _, v := range s.Settings.Env {
+			env = append(env, v.Name+"="+v.Value)
+		}
 	}
 	if p.way, err = p.account.Reach(s.World.Cluster, broken, rules, audit.ProgramGroup(name)); err != nil {
 		return err
@@ -159,7 +163,7 @@ func (p *part) start(ctx context.Context, s *scene.Scene, place []string) (err e
 	_, err = s.World.StartComponent(ctx, container.Program(s.World, p.build, container.Settings{}, process.Spec{
 		Name:  name,
 		Args:  slices.Concat(p.args, place, []string{"--kubeconfig=" + p.way.Kubeconfig, fmt.Sprintf("--address=127.0.0.1:%d", port)}),
-		Env:   []string{"NAMESPACE=" + p.account.Namespace},
+		Env:   env,
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/health-check", port)),
 	}))
 	return err

@@ -79,7 +79,8 @@ func use(shared bool) func(context.Context, *scene.Scene, words.Args) error {
 func selectorOf(o *unstructured.Unstructured) (labels.Selector, error) {
 	spec, _, _ := unstructured.NestedMap(o.Object, "spec", "selector")
 	var selector metav1.LabelSelector
-	err := runtime.DefaultUnstructuredConverter.FromUnstructured(spec, &selector)
+	// That of a Service is labels alone, and would be read as one of all pods.
+	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(spec, &selector, true)
 	if len(spec) == 0 || err != nil {
 		return nil, fmt.Errorf("%s/%s selects no pods by their labels: say a Deployment, a StatefulSet, a DaemonSet, a Job or a Pod",
 			o.GetKind(), o.GetName())
