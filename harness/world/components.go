@@ -170,7 +170,7 @@ func (w *World) startComponent(ctx context.Context, c component) (*process.Proce
 	c.ReadyWithin = cmp.Or(c.ReadyWithin, controlPlaneStart)
 	spec := c.Spec
 	spec.Env = w.forGuests(c.Spec)
-	// The machine of a pod is called as the pod is, which is how leaders are told apart; and this machine's name is in no history.
+	// A pod's host name is the pod's name, by which programs elect a leader. The host name of this machine would be in Events.
 	if spec.Elsewhere == nil && process.NamesHosts() {
 		spec.Host = c.Name
 	}

@@ -32,7 +32,7 @@ func testActor(t *testing.T, w *world.World) {
 	}
 }
 
-// testHost: a program says that it is on a machine called as itself, so that the name of this one is in no history.
+// testHost: a program of a world reads its own name as the host name, and not that of this machine.
 func testHost(t *testing.T, w *world.World) {
 	if !process.NamesHosts() {
 		t.Skip("not root, or without CAP_SYS_ADMIN: no process can have a host name of its own")
