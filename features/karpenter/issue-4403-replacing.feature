@@ -7,7 +7,8 @@ Feature: An upgrade in the middle of a replacement
   Scenario: When it replaces a machine by a smaller one, Karpenter is upgraded from the release before
     Given a cluster
     And a Ready Node "system" for system pods only
-    And machines that register 10s after their launch and are Ready 1m later
+    And machines that register 10s after their launch and are Ready 1s later
+    And the second new simulated node is NotReady
     And the release before the target runs in its place until it is upgraded
     And Karpenter
     And these objects:
@@ -46,6 +47,14 @@ Feature: An upgrade in the middle of a replacement
     Then "karpenter" has ever sent "create" of "nodeclaims" 2 times within 5m
     When the scenario waits for 20s
     And the target is upgraded
+    # Machines to remove are looked for 1.5s after that and every 10s from then on: one becomes Ready in between.
+    And the scenario waits for 3s once this is recorded:
+      """
+      source: log
+      actor: karpenter
+      detail: {message: {contains: uccessfully acquired lease}}
+      """
+    And the fault "the second new simulated node is NotReady" is cleared
     Then 20m from now, exactly 2 NodeClaims have been created since the start
     And "karpenter" has ever sent "delete" of "nodes" exactly 1 times within 1s
     And every pod is Running within 1m
@@ -54,7 +63,8 @@ Feature: An upgrade in the middle of a replacement
   Scenario: While Karpenter replaces a machine by a smaller one, another of its replicas comes to lead
     Given a cluster
     And a Ready Node "system" for system pods only
-    And machines that register 12s after their launch and are Ready 1m later
+    And machines that register 12s after their launch and are Ready 1s later
+    And the second new simulated node is NotReady
     And the target has 2 replicas
     And Karpenter
     And these objects:
@@ -93,6 +103,14 @@ Feature: An upgrade in the middle of a replacement
     Then "karpenter" has ever sent "create" of "nodeclaims" 2 times within 6m
     When the scenario waits for 25s
     And the leader of the target is killed
+    # Machines to remove are looked for 1.5s after that and every 10s from then on: one becomes Ready in between.
+    And the scenario waits for 3s once this is recorded:
+      """
+      source: log
+      actor: karpenter
+      detail: {message: {contains: uccessfully acquired lease}}
+      """
+    And the fault "the second new simulated node is NotReady" is cleared
     Then 25m from now, exactly 2 NodeClaims have been created since the start
     And "karpenter" has ever sent "delete" of "nodes" exactly 1 times within 1s
     And every pod is Running within 1m
