@@ -30,7 +30,7 @@ Feature: A pod that was taken out of its ReplicaSet is let alone, however late t
           spec:
             containers: [{name: web, image: web, resources: {requests: {cpu: "1"}}}]
       """
-    When "node" has recorded "running" of "pods" 2 times
+    When the scenario waits for 10s once "node" has recorded "running" of "pods" 2 times
     And every call "watch pods" of the program "kube-controller-manager" delivers nothing for 2m, for 2m
     And "Pod/web" is labelled "app=looked-at"
     And "ReplicaSet/web" is scaled to 1
