@@ -77,6 +77,8 @@ Feature: A NodePool that was written as v1beta1 outlives the releases that conve
               - {key: node.kubernetes.io/instance-type, operator: In, values: [c-4x-amd64-linux]}
               - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
       """
+    # The NodePool is another one now, and its machine is replaced. A pod that comes in that moment may get one more.
+    And the scenario waits for 3m
     And a pod "later" that requests 3 CPU is created
     Then the pod "later" is Running within 2m
     And this holds within 1m:
