@@ -20,6 +20,7 @@ var ChartedPrograms = map[string]Charted{
 	Descheduler: {
 		"", "./cmd/descheduler", "charts/descheduler", "sigs.k8s.io/descheduler/pkg/version.version", "v0.36.0",
 	},
+	Kueue:          {"", "./cmd/kueue", "charts/kueue", "sigs.k8s.io/kueue/pkg/version.GitVersion", "v0.17.1"},
 	VPARecommender: {"", "./pkg/recommender", vpaChart, "", "v1.8.1"},
 	VPAUpdater:     {"", "./pkg/updater", vpaChart, "", "v1.8.1"},
 	VPAAdmission:   {"", "./pkg/admission-controller", vpaChart, "", "v1.8.1"},

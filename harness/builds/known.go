@@ -48,6 +48,8 @@ const (
 const (
 	// Descheduler evicts pods so that they get better places.
 	Descheduler = "descheduler"
+	// Kueue lets Jobs start when there is quota for them, and can ask an autoscaler for capacity first.
+	Kueue = "kueue"
 	// VPARecommender, VPAUpdater and VPAAdmission are the parts of the Vertical Pod Autoscaler: one recommends what pods
 	// should ask for, one resizes and evicts pods, and one changes what those ask for that are created.
 	VPARecommender = "vpa-recommender"

@@ -13,6 +13,7 @@ var Modules = map[string]string{
 	KarpenterAWS:   "github.com/aws/karpenter-provider-aws",
 	AWSCCM:         "k8s.io/cloud-provider-aws",
 	Descheduler:    "sigs.k8s.io/descheduler",
+	Kueue:          "sigs.k8s.io/kueue",
 	VPARecommender: "k8s.io/autoscaler/vertical-pod-autoscaler",
 	VPAUpdater:     "k8s.io/autoscaler/vertical-pod-autoscaler",
 	VPAAdmission:   "k8s.io/autoscaler/vertical-pod-autoscaler",

@@ -66,7 +66,7 @@ func (e *UnknownError) Error() string {
 		return fmt.Sprintf("%s is not built from a Go module but from %s: %s; or add a program with nodestorm target add", e.Ref.Name,
 			from.url, oneline.Command(way...))
 	}
-	return fmt.Sprintf("no recipe for %q: karpenter, karpenter-aws, aws-ccm, descheduler, vpa-updater, vpa-admission-controller, kubernetes, "+
+	return fmt.Sprintf("no recipe for %q: karpenter, karpenter-aws, aws-ccm, descheduler, kueue, vpa-updater, vpa-admission-controller, kubernetes, "+
 		"cluster-api, ccm, ccm-vsphere and csr-approver have one; build others with --source DIR or --module PATH, or add a program "+
 		"with nodestorm target add", e.Ref.Name)
 }
@@ -81,7 +81,7 @@ func Known(ref builds.Ref) (Recipe, error) {
 		return kubernetes(ref)
 	case "cluster-api":
 		return clusterAPI(ref)
-	case builds.AWSCCM, builds.Descheduler, builds.VPARecommender, builds.VPAUpdater, builds.VPAAdmission:
+	case builds.AWSCCM, builds.Descheduler, builds.Kueue, builds.VPARecommender, builds.VPAUpdater, builds.VPAAdmission:
 		return releasedCharted(ref)
 	case builds.CCM.Name, builds.CCMVSphere.Name, builds.CSRApprover.Name:
 		return part(ref)

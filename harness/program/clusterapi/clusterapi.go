@@ -18,7 +18,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -81,7 +80,7 @@ type ClusterAPI struct {
 	// objects are what the release has beside its Deployment, and args those of its container.
 	objects []*unstructured.Unstructured
 	args    []string
-	hooks   endpoint
+	hooks   deploy.Webhooks
 	way     deploy.APIAccess
 
 	cloud    *fakecloud.Cloud
@@ -98,11 +97,10 @@ func Install(ctx context.Context, cfg Config) (*ClusterAPI, error) {
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := newEndpoint(filepath.Join(cfg.World.Dir(), "webhooks"))
+	hooks, err := deploy.NewWebhooks(cfg.Management, cfg.World.Dir(), "webhooks")
 	if err != nil {
-		return nil, fmt.Errorf("making the webhooks' certificate: %w", err)
+		return nil, err
 	}
-	_ = cfg.Management.Reach(hooks.port) // for as long as the world is there
 	a := &ClusterAPI{cfg: cfg, client: c, hooks: hooks}
 	if err := a.readRelease(); err != nil {
 		return nil, err
@@ -128,7 +126,7 @@ func (a *ClusterAPI) readRelease() error {
 	a.objects, a.args = nil, nil
 	for _, o := range rendered {
 		switch o.GetKind() {
-		case "Certificate", "Issuer", "Service": // newEndpoint's part
+		case "Certificate", "Issuer", "Service": // stand-ins for them are in deploy.Webhooks
 			continue
 		case "Deployment":
 			if a.args, err = containerArgs(o); err != nil {
@@ -136,7 +134,7 @@ func (a *ClusterAPI) readRelease() error {
 			}
 			continue
 		}
-		if err := a.hooks.redirect(o); err != nil {
+		if err := a.hooks.Redirect(o); err != nil {
 			return fmt.Errorf("redirecting %s %s: %w", o.GetKind(), o.GetName(), err)
 		}
 		a.objects = append(a.objects, o)
@@ -170,8 +168,8 @@ func (a *ClusterAPI) spec() (spec process.Spec, err error) {
 		Name: Name,
 		Args: slices.Concat(outsideArgs(a.args), a.cfg.Args, []string{
 			"--kubeconfig=" + a.way.Kubeconfig,
-			"--webhook-port=" + fmt.Sprint(a.hooks.port),
-			"--webhook-cert-dir=" + a.hooks.dir,
+			"--webhook-port=" + fmt.Sprint(a.hooks.Port),
+			"--webhook-cert-dir=" + a.hooks.Dir,
 			fmt.Sprintf("--health-addr=127.0.0.1:%d", health),
 			"--diagnostics-address=0", // metrics, which nothing asks for
 		}),

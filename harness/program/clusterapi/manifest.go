@@ -18,7 +18,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -123,16 +122,9 @@ func outsideArgs(args []string) []string {
 
 // awaitCRDs waits until the API server serves what the CRDs define.
 func (a *ClusterAPI) awaitCRDs(ctx context.Context, objects []*unstructured.Unstructured) error {
-	var waitFor []*apiextensionsv1.CustomResourceDefinition
-	for _, o := range objects {
-		if o.GetKind() != "CustomResourceDefinition" {
-			continue
-		}
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, crd); err != nil {
-			return fmt.Errorf("reading CRD %s: %w", o.GetName(), err)
-		}
-		waitFor = append(waitFor, crd)
+	waitFor, err := deploy.CRDs(objects)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := a.cfg.World.Alive(ctx)
 	defer cancel(nil)

@@ -40,9 +40,9 @@ func (a *ClusterAPI) Upgrade(ctx context.Context, to builds.Target, left scene.L
 	var create, crds []*unstructured.Unstructured
 	for _, o := range a.objects {
 		switch {
-		case isCRD(o) && left.CRDs, deploy.Rights(o) && left.Roles:
+		case deploy.IsCRD(o) && left.CRDs, deploy.Rights(o) && left.Roles:
 			continue
-		case isCRD(o):
+		case deploy.IsCRD(o):
 			taken, err := a.upgradeCRD(ctx, o, left.Refused)
 			if err != nil {
 				return err
@@ -104,7 +104,7 @@ func versionsOf(t builds.Target, keep func(apiextensionsv1.CustomResourceDefinit
 	}
 	versions := map[string][]string{}
 	for _, o := range objects {
-		if !isCRD(o) {
+		if !deploy.IsCRD(o) {
 			continue
 		}
 		var crd apiextensionsv1.CustomResourceDefinition
@@ -125,13 +125,11 @@ func versionsOf(t builds.Target, keep func(apiextensionsv1.CustomResourceDefinit
 // nor namespaces, nor what is left behind.
 func replaced(o *unstructured.Unstructured, left scene.LeftBehind) bool {
 	// mutant: the CRDs of a release go with it, and all objects with them
-	if isCRD(o) || o.GetKind() == "Namespace" {
+	if deploy.IsCRD(o) || o.GetKind() == "Namespace" {
 		return false
 	}
 	return !left.Roles || !deploy.Rights(o)
 }
-
-func isCRD(o *unstructured.Unstructured) bool { return o.GetKind() == "CustomResourceDefinition" }
 
 // upgradeCRD has a CRD be that of another release, or creates it. It reports whether it was taken: one that the API server refuses
 // may stay as it is.

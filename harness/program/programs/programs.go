@@ -13,6 +13,7 @@ import (
 	"nodestorm/harness/program/descheduler"
 	"nodestorm/harness/program/installer"
 	"nodestorm/harness/program/karpenter"
+	"nodestorm/harness/program/kueue"
 	"nodestorm/harness/program/vpa"
 	"nodestorm/harness/sentences/scene"
 	"nodestorm/harness/world"
@@ -27,6 +28,7 @@ var All = []deploy.Kind{
 	ccm.Kind,
 	awsccm.Kind,
 	descheduler.Kind,
+	kueue.Kind,
 	vpa.Recommender,
 	vpa.Updater,
 	vpa.Admission,

@@ -5,7 +5,6 @@ package vpa
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -17,7 +16,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -30,7 +28,6 @@ import (
 	"nodestorm/sim/fault"
 	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history/audit"
-	"nodestorm/sim/pki"
 )
 
 // release is what the chart is installed as.
@@ -99,46 +96,16 @@ func bring(ctx context.Context, s *scene.Scene, gates string, parts ...*part) er
 	return nil
 }
 
-// serveWebhook has the API server find the webhook on loopback, with a certificate as the jobs of the chart make one, and returns the
-// flags that have the program serve it there.
+// serveWebhook has the API server find the webhook where it is served, and returns the flags that have the program serve it there.
 func serveWebhook(w *world.World, webhook *unstructured.Unstructured) (flags []string, err error) {
-	ca, err := pki.NewAuthority(builds.VPAAdmission, time.Now())
+	at, err := deploy.NewWebhooks(w.Cluster, w.Dir(), builds.VPAAdmission)
 	if err != nil {
 		return nil, err
-	}
-	pair, err := ca.Issue(builds.VPAAdmission, nil, "127.0.0.1")
-	if err != nil {
-		return nil, err
-	}
-	cert, key, err := pair.Write(w.Dir(), builds.VPAAdmission)
-	if err != nil {
-		return nil, err
-	}
-	trusted, _, err := ca.Write(w.Dir(), builds.VPAAdmission+"-ca")
-	if err != nil {
-		return nil, err
-	}
-	port, err := world.FreePort()
-	if err != nil {
-		return nil, err
-	}
-	forget := w.Reach(port)
-	w.OnStop(func() error {
-		forget()
-		return nil
-	})
-	hooks, _, err := unstructured.NestedSlice(webhook.Object, "webhooks")
-	if err != nil {
-		return nil, err
-	}
-	for _, hook := range hooks {
-		hook.(map[string]any)["clientConfig"] = map[string]any{
-			"url": fmt.Sprintf("https://127.0.0.1:%d", port), "caBundle": base64.StdEncoding.EncodeToString(ca.Pair.Cert),
-		}
 	}
 	return []string{
-		fmt.Sprintf("--port=%d", port), "--tls-cert-file=" + cert, "--tls-private-key=" + key, "--client-ca-file=" + trusted,
-	}, unstructured.SetNestedSlice(webhook.Object, hooks, "webhooks")
+		fmt.Sprintf("--port=%d", at.Port), "--tls-cert-file=" + filepath.Join(at.Dir, "tls.crt"),
+		"--tls-private-key=" + filepath.Join(at.Dir, "tls.key"), "--client-ca-file=" + filepath.Join(at.Dir, "ca.crt"),
+	}, at.Redirect(webhook)
 }
 
 // start starts the program with these flags and those that say where it is.
@@ -192,6 +159,9 @@ func render(gates string, parts ...*part) (of installation, err error) {
 	if err != nil {
 		return of, err
 	}
+	if of.crds, err = deploy.CRDs(objects); err != nil {
+		return of, err
+	}
 	if folder := filepath.Join(chart, "crds"); isFolder(folder) {
 		of.folders = []string{folder}
 	}
@@ -201,12 +171,6 @@ func render(gates string, parts ...*part) (of installation, err error) {
 			of.rights = append(of.rights, o)
 		case kind == "MutatingWebhookConfiguration":
 			of.webhook = o
-		case kind == "CustomResourceDefinition":
-			var crd apiextensionsv1.CustomResourceDefinition
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &crd); err != nil {
-				return of, err
-			}
-			of.crds = append(of.crds, &crd)
 		case kind == "Deployment":
 			for _, p := range parts {
 				if strings.HasSuffix(o.GetName(), strings.TrimPrefix(p.build.Name, "vpa")) {

@@ -162,14 +162,20 @@ func (b *body) nodeClaim() map[string]any {
 	if len(b.Spec.StartupTaints) > 0 {
 		facts["startupTaints"] = taintStrings(b.Spec.StartupTaints)
 	}
-	if len(b.Status.Conditions) > 0 {
-		conditions := map[string]any{}
-		for _, c := range b.Status.Conditions {
-			conditions[c.Type] = c.String()
-		}
-		facts["conditions"] = conditions
-	}
+	maps.Copy(facts, b.conditions())
 	return facts
+}
+
+// conditions returns those of an object, by their types.
+func (b *body) conditions() map[string]any {
+	if len(b.Status.Conditions) == 0 {
+		return nil
+	}
+	of := map[string]any{}
+	for _, c := range b.Status.Conditions {
+		of[c.Type] = c.String()
+	}
+	return map[string]any{"conditions": of}
 }
 
 // replicas returns the facts of a Scale, or of a NodePool of a fixed size: how many there shall be.

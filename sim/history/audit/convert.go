@@ -153,6 +153,8 @@ func (c *Converter) facts(call *auditv1.Event, event *history.Event) error {
 		add(got.resources())
 	case resource == vocabulary.VPACheckpoints && got.present:
 		add(got.samples())
+	case (resource == vocabulary.ProvisioningRequests || resource == vocabulary.Workloads) && got.present:
+		add(got.conditions())
 	case resource == "events" && got.present:
 		add(got.event())
 	case resource == "pods" && call.ObjectRef.Subresource == "status" && asked.present:

@@ -165,6 +165,20 @@ func TestConvertNodePool(t *testing.T) {
 	}
 }
 
+// Whether there is capacity, and whether a queue lets its pods start.
+func TestConvertConditions(t *testing.T) {
+	for _, resource := range []string{"provisioningrequests", "workloads"} {
+		var converter Converter
+		got, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"patch","user":{"username":"kubectl"},"objectRef":{"resource":"` + resource + `",
+			"subresource":"status","name":"a"},"responseStatus":{"code":200},"responseObject":{"status":{"conditions":[
+			{"type":"Provisioned","status":"False","reason":"CapacityIsNotFound"},{"type":"Accepted","status":"True","reason":"Accepted"}]}}}`))
+		want := map[string]any{"Provisioned": "False: CapacityIsNotFound", "Accepted": "True"}
+		if err != nil || len(got) != 1 || cmp.Diff(any(want), got[0].Detail["conditions"]) != "" {
+			t.Errorf("of %s: %v, %v", resource, got, err)
+		}
+	}
+}
+
 func TestConvertScale(t *testing.T) {
 	var converter Converter
 	got, err := converter.Events([]byte(`{"stage":"ResponseComplete","verb":"update","user":{"username":"system:serviceaccount:kube-system:cluster-autoscaler"},

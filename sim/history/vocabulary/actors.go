@@ -13,7 +13,7 @@ var programs = []string{
 	"cluster-autoscaler", "karpenter", "capi-manager", "cluster-api",
 	"kube-apiserver", "apiserver", "kube-controller-manager", "kube-scheduler", "kubelet",
 	"cloud-controller-manager", "hcloud-cloud-controller-manager", "vsphere-cloud-controller-manager", "nodestorm-ccm",
-	"cilium", "descheduler", "vpa-recommender", "vpa-updater", "vpa-admission-controller", "kubelet-csr-approver", "csr-approver",
+	"cilium", "descheduler", "kueue", "vpa-recommender", "vpa-updater", "vpa-admission-controller", "kubelet-csr-approver", "csr-approver",
 	"kubectl", "kubernetes-admin", "nodestorm", "nodestorm-provider", "nodestorm-other-writer", "sim-node", "sim-apifault", "fakecloud",
 	"aws-cli", "godog", "somebody", "anonymous",
 }

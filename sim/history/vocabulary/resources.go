@@ -45,6 +45,9 @@ const (
 
 	VPAs           = "verticalpodautoscalers"
 	VPACheckpoints = "verticalpodautoscalercheckpoints"
+
+	ProvisioningRequests = "provisioningrequests"
+	Workloads            = "workloads" // Kueue's, one of each Job
 )
 
 // resources are in the order of their rows on a page.
@@ -58,6 +61,7 @@ var resources = []Resource{
 	{Name: Pods, Word: "Pod", Group: "Pods", Stage: 1, Detailed: true},
 	{Name: NodePools, Word: "NodePool", Detailed: true},
 	{Name: VPAs, Word: "VerticalPodAutoscaler", Detailed: true}, {Name: VPACheckpoints, Detailed: true},
+	{Name: ProvisioningRequests, Word: "ProvisioningRequest", Detailed: true}, {Name: Workloads, Word: "Workload", Detailed: true},
 	{Name: "machinedeployments", Word: "MachineDeployment", Sized: true},
 	{Name: "machinepools", Word: "MachinePool", Sized: true},
 	{Name: NodeGroups, Word: "node group", Sized: true, Cloud: true},

@@ -12,6 +12,7 @@ const served = `
 customresourcedefinitions apiservices
 nodeclaims nodepools nodeoverlays kwoknodeclasses fakenodeclasses
 capacitybuffers provisioningrequests verticalpodautoscalers verticalpodautoscalercheckpoints
+admissionchecks clusterqueues cohorts localqueues provisioningrequestconfigs resourceflavors topologies workloadpriorityclasses workloads
 clusters clusterclasses clusterresourcesets clusterresourcesetbindings extensionconfigs ipaddresses ipaddressclaims machinedrainrules
 machinehealthchecks machinedeployments machinepools machines machinesets
 nodestormclusters nodestormcontrolplanes nodestormconfigs nodestormconfigtemplates nodestormmachines nodestormmachinetemplates
@@ -38,15 +39,18 @@ var unwritten = []string{
 func Unwritten(resource string) bool { return slices.Contains(unwritten, resource) }
 
 // namespaces are those of each world, and those of the programs under test.
-var namespaces = []string{"default", "kube-system", "kube-public", "kube-node-lease", "karpenter", "capi-system"}
+var namespaces = []string{"default", "kube-system", "kube-public", "kube-node-lease", "karpenter", "capi-system", "kueue-system"}
 
 // Namespaces are those that there are without a scenario that makes one.
 func Namespaces() []string { return slices.Clone(namespaces) }
 
-// conditions are the types of conditions that NodeClaims of all releases of Karpenter can have.
+// conditions are the types of conditions that NodeClaims of all releases of Karpenter can have, then those of ProvisioningRequests and
+// of Kueue's Workloads.
 var conditions = []string{
 	"Launched", "Registered", "Initialized", "Ready", "Consolidatable", "ConsistentStateFound", "DisruptionReason", "Drained",
 	"Drifted", "Empty", "Expired", "InstanceTerminating", "Terminating", "VolumesDetached",
+	"Accepted", "Provisioned", "Failed", "BookingExpired", "CapacityRevoked",
+	"QuotaReserved", "Admitted", "PodsReady", "Evicted", "Preempted", "Requeued", "Finished",
 }
 
 // Parts are the keys that a detail which is a mapping can have; nil if that is not known.
@@ -65,7 +69,7 @@ var onlyOf = map[string][]string{
 	"added": {Nodes}, "removed": {Nodes}, "taints": {Nodes}, "ready": {Nodes}, "unschedulable": {Nodes},
 	"initialized": {Nodes}, "registered": {Nodes}, "extended": {Nodes},
 	"providerID": {Nodes, NodeClaims},
-	"conditions": {NodeClaims}, "deleting": {NodeClaims}, "nodeName": {NodeClaims}, "nodePool": {NodeClaims}, "startupTaints": {NodeClaims},
+	"conditions": {NodeClaims, ProvisioningRequests, Workloads}, "deleting": {NodeClaims}, "nodeName": {NodeClaims}, "nodePool": {NodeClaims}, "startupTaints": {NodeClaims},
 	"issued": {requests}, "signer": {requests}, "user": {requests},
 	"about": {"events"}, "type": {"events"},
 	"reason": {"events", Pods}, "message": {"events", Pods},

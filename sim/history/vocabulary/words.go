@@ -70,6 +70,8 @@ var customKinds = map[string]string{
 	"karpenter.k8s.aws":       "EC2NodeClass",
 	"autoscaling.x-k8s.io":    "CapacityBuffer ProvisioningRequest",
 	"autoscaling.k8s.io":      "VerticalPodAutoscaler VerticalPodAutoscalerCheckpoint",
+	"kueue.x-k8s.io": "AdmissionCheck ClusterQueue Cohort LocalQueue ProvisioningRequestConfig ResourceFlavor Topology Workload " +
+		"WorkloadPriorityClass",
 	"cluster.x-k8s.io": "Cluster ClusterClass Machine MachineSet MachineDeployment MachinePool MachineHealthCheck " +
 		"MachineDrainRule",
 	"addons.cluster.x-k8s.io":         "ClusterResourceSet ClusterResourceSetBinding",
