@@ -22,7 +22,7 @@ Feature: A ProvisioningRequest gets its conditions, though no object of a CRD ca
       """
       apiVersion: batch/v1
       kind: Job
-      metadata: {name: first, namespace: default, labels: {kueue.x-k8s.io/queue-name: batch}}
+      metadata: {name: first, namespace: default, labels: {kueue.x-k8s.io/queue-name: jobs}}
       spec:
         template:
           metadata: {annotations: {nodestorm.sim/run-for: 1h}}

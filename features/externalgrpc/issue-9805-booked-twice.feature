@@ -23,7 +23,7 @@ Feature: Capacity that a ProvisioningRequest has been given is not booked for it
       """
       apiVersion: batch/v1
       kind: Job
-      metadata: {name: first, namespace: default, labels: {kueue.x-k8s.io/queue-name: batch}}
+      metadata: {name: first, namespace: default, labels: {kueue.x-k8s.io/queue-name: jobs}}
       spec:
         template:
           metadata: {annotations: {nodestorm.sim/run-for: 1h}}
@@ -36,7 +36,7 @@ Feature: Capacity that a ProvisioningRequest has been given is not booked for it
       """
       apiVersion: batch/v1
       kind: Job
-      metadata: {name: second, namespace: default, labels: {kueue.x-k8s.io/queue-name: batch}}
+      metadata: {name: second, namespace: default, labels: {kueue.x-k8s.io/queue-name: jobs}}
       spec:
         template:
           metadata: {annotations: {nodestorm.sim/run-for: 1h}}
