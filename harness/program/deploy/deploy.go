@@ -56,6 +56,20 @@ func (a Account) Reach(c *world.Cluster, broken bool, rules []fault.Fault, group
 	return w, err
 }
 
+// Process is a program that is beside others in a world, for the package of the program to name.
+type Process struct {
+	// Args are its command line, but for what says where it is.
+	Args []string
+	// Access is its way to the API server.
+	Access APIAccess
+}
+
+// Way is its way to the API server where that can be broken, or nil.
+func (p *Process) Way() *apifault.Proxy { return p.Access.Proxy }
+
+// Settings are its command line, but for what says where it is.
+func (p *Process) Settings() []string { return p.Args }
+
 // Granted are the account and its rights in the whole cluster, by a role that is called so.
 func (a Account) Granted(role string, rules []rbacv1.PolicyRule) []client.Object {
 	return []client.Object{

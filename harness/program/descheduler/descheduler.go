@@ -24,7 +24,6 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
-	"nodestorm/sim/fault/apifault"
 )
 
 const (
@@ -34,16 +33,7 @@ const (
 )
 
 // descheduler is one release in one world.
-type descheduler struct {
-	args []string
-	way  deploy.APIAccess
-}
-
-// Way is its way to the API server where that can be broken, or nil.
-func (d *descheduler) Way() *apifault.Proxy { return d.way.Proxy }
-
-// Settings are its command line, but for what says where it is.
-func (d *descheduler) Settings() []string { return d.args }
+type descheduler struct{ deploy.Process }
 
 // bring installs a release and starts it, and waits until it is ready. Virtual time passes as real time does until then.
 func bring(ctx context.Context, s *scene.Scene, t builds.Target, every time.Duration, p policy) error {
@@ -58,9 +48,10 @@ func bring(ctx context.Context, s *scene.Scene, t builds.Target, every time.Dura
 	if err := deploy.Create(ctx, c, of.rights...); err != nil {
 		return fmt.Errorf("installing %s: %w", t.Ref, err)
 	}
-	d := &descheduler{args: of.args}
+	d := &descheduler{}
+	d.Args = of.args
 	account := deploy.Account{Namespace: metav1.NamespaceSystem, Name: t.Program()}
-	if d.way, err = account.Reach(s.World.Cluster, s.Breaks[t.Program()], nil); err != nil {
+	if d.Access, err = account.Reach(s.World.Cluster, s.Breaks[t.Program()], nil); err != nil {
 		return err
 	}
 	port, err := world.FreePort()
@@ -74,9 +65,9 @@ func bring(ctx context.Context, s *scene.Scene, t builds.Target, every time.Dura
 	s.Run(t.Program(), d)
 	_, err = s.World.StartComponent(ctx, container.Program(s.World, t, container.Settings{}, process.Spec{
 		Name: t.Program(),
-		Args: slices.Concat(d.args, []string{
+		Args: slices.Concat(d.Args, []string{
 			mounted + file,
-			"--kubeconfig=" + d.way.Kubeconfig,
+			"--kubeconfig=" + d.Access.Kubeconfig,
 			"--bind-address=127.0.0.1",
 			fmt.Sprintf("--secure-port=%d", port),
 		}),

@@ -2,10 +2,10 @@ package descheduler
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
@@ -43,9 +43,9 @@ func TestReadPolicy(t *testing.T) {
 // The flags, the policy and the rights are those that the release's chart makes of an interval and a policy.
 func TestRender(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"Chart.yaml": "apiVersion: v2\nname: descheduler\nversion: 0.36.0\n",
-		"templates/all.yaml": `
+	if err := os.CopyFS(dir, fstest.MapFS{
+		"Chart.yaml": {Data: []byte("apiVersion: v2\nname: descheduler\nversion: 0.36.0\n")},
+		"templates/all.yaml": {Data: []byte(`
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: {{ .Release.Name }}}
@@ -67,15 +67,9 @@ spec:
       containers:
         - {name: main, args: [--policy-config-file=/policy-dir/policy.yaml, --descheduling-interval={{ .Values.deschedulingInterval }}, --v=3]}
 {{- end }}
-`,
-	} {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+`)},
+	}); err != nil {
+		t.Fatal(err)
 	}
 	p, err := readPolicy(lifetime)
 	if err != nil {

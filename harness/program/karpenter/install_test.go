@@ -3,9 +3,9 @@ package karpenter
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
+	"testing/fstest"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,10 +14,10 @@ import (
 // The chart of v1.0 runs webhooks unless set otherwise, that of v1.14 names gates without a value.
 func TestCharts(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"Chart.yaml":  "apiVersion: v2\nname: karpenter\nversion: 1.0.6\n",
-		"values.yaml": "webhook: {enabled: true, port: 8443}\n",
-		"templates/deployment.yaml": `
+	if err := os.CopyFS(dir, fstest.MapFS{
+		"Chart.yaml":  {Data: []byte("apiVersion: v2\nname: karpenter\nversion: 1.0.6\n")},
+		"values.yaml": {Data: []byte("webhook: {enabled: true, port: 8443}\n")},
+		"templates/deployment.yaml": {Data: []byte(`
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: karpenter}
@@ -29,15 +29,15 @@ spec:
           env:
             - {name: DISABLE_WEBHOOK, value: "{{ not .Values.webhook.enabled }}"}
             - {name: FEATURE_GATES, value: "StaticCapacity={{ .Values.missing }},NodeRepair=false,CapacityBuffer={{ .Values.missing }}"}
-`,
-		"templates/secret.yaml": `
+`)},
+		"templates/secret.yaml": {Data: []byte(`
 {{- if .Values.webhook.enabled }}
 apiVersion: v1
 kind: Secret
 metadata: {name: karpenter-cert}
 {{- end }}
-`,
-		"templates/service.yaml": `
+`)},
+		"templates/service.yaml": {Data: []byte(`
 apiVersion: v1
 kind: Service
 metadata: {name: karpenter}
@@ -48,15 +48,9 @@ spec:
 {{- if .Values.webhook.enabled }}
     - {name: https-webhook, port: {{ .Values.webhook.port }}}
 {{- end }}
-`,
-	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+`)},
+	}); err != nil {
+		t.Fatal(err)
 	}
 	for _, webhooks := range []bool{true, false} {
 		objects, err := render(dir, nil, webhooks)

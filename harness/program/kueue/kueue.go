@@ -1,6 +1,6 @@
 // Package kueue brings the released Kueue into a world as its own chart does: rights, CRDs, webhooks and configuration are those of the
-// release's files, and the process has the rights of its service account, no more. It keeps to the first process, and does without
-// its visibility server, which would listen on all addresses.
+// release's files, and the process has the rights of its service account, no more. There is one process, without
+// the visibility server, which would listen on all addresses.
 package kueue
 
 import (
@@ -27,7 +27,6 @@ import (
 	"nodestorm/harness/world"
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
-	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history/audit"
 	"nodestorm/sim/pki"
 )
@@ -42,16 +41,7 @@ const (
 )
 
 // kueue is one release in one world.
-type kueue struct {
-	args []string
-	way  deploy.APIAccess
-}
-
-// Way is its way to the API server where that can be broken, or nil.
-func (k *kueue) Way() *apifault.Proxy { return k.way.Proxy }
-
-// Settings are its command line, but for what says where it is.
-func (k *kueue) Settings() []string { return k.args }
+type kueue struct{ deploy.Process }
 
 // bring installs a release and starts it, and waits until it is ready. Virtual time passes as real time does until then.
 func bring(ctx context.Context, s *scene.Scene, t builds.Target) error {
@@ -76,8 +66,9 @@ func bring(ctx context.Context, s *scene.Scene, t builds.Target) error {
 	if err := of.install(ctx, s.World, c, at); err != nil {
 		return fmt.Errorf("installing %s: %w", t.Ref, err)
 	}
-	k := &kueue{args: of.args}
-	if k.way, err = of.account.Reach(s.World.Cluster, s.Breaks[t.Program()], nil, audit.ProgramGroup(t.Program())); err != nil {
+	k := &kueue{}
+	k.Args = of.args
+	if k.Access, err = of.account.Reach(s.World.Cluster, s.Breaks[t.Program()], nil, audit.ProgramGroup(t.Program())); err != nil {
 		return err
 	}
 	file := filepath.Join(at.dir, config)
@@ -90,7 +81,7 @@ func bring(ctx context.Context, s *scene.Scene, t builds.Target) error {
 	starting.Go(func() error {
 		_, err := s.World.StartComponent(ctx, container.Program(s.World, t, container.Settings{}, process.Spec{
 			Name:  t.Program(),
-			Args:  append(slices.Clone(k.args), mounted+file, "--kubeconfig="+k.way.Kubeconfig),
+			Args:  append(slices.Clone(k.Args), mounted+file, "--kubeconfig="+k.Access.Kubeconfig),
 			Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", at.health)),
 		}))
 		return err

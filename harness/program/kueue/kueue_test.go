@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -15,9 +16,9 @@ import (
 )
 
 // A chart in the shape of the released one.
-var files = map[string]string{
-	"Chart.yaml": "apiVersion: v2\nname: kueue\nversion: 1.0.0\n",
-	"templates/manager.yaml": `
+var files = fstest.MapFS{
+	"Chart.yaml": {Data: []byte("apiVersion: v2\nname: kueue\nversion: 1.0.0\n")},
+	"templates/manager.yaml": {Data: []byte(`
 kind: Deployment
 apiVersion: apps/v1
 metadata: {name: kueue-controller-manager, namespace: "{{ .Release.Namespace }}"}
@@ -33,8 +34,8 @@ spec:
             {{- range .Values.controllerManager.featureGates }}
             - --feature-gates={{ .name }}={{ .enabled }}
             {{- end }}
-`,
-	"templates/config.yaml": `
+`)},
+	"templates/config.yaml": {Data: []byte(`
 kind: ConfigMap
 apiVersion: v1
 metadata: {name: kueue-manager-config, namespace: "{{ .Release.Namespace }}"}
@@ -44,8 +45,8 @@ data:
     metrics: {bindAddress: ":8443"}
     leaderElection: {leaderElect: true, resourceName: lease}
     clientConnection: {qps: 50}
-`,
-	"templates/rest.yaml": `
+`)},
+	"templates/rest.yaml": {Data: []byte(`
 kind: CustomResourceDefinition
 apiVersion: apiextensions.k8s.io/v1
 metadata: {name: workloads.kueue.x-k8s.io}
@@ -61,20 +62,14 @@ metadata: {name: kueue-validating-webhook-configuration}
 kind: Secret
 apiVersion: v1
 metadata: {name: kueue-webhook-server-cert}
-`,
+`)},
 }
 
-func chart(t *testing.T, files map[string]string) (dir string) {
+func chart(t *testing.T, files fstest.MapFS) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	for name, text := range files {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.CopyFS(dir, files); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }

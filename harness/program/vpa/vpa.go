@@ -26,7 +26,6 @@ import (
 	"nodestorm/harness/world/container"
 	"nodestorm/harness/world/process"
 	"nodestorm/sim/fault"
-	"nodestorm/sim/fault/apifault"
 	"nodestorm/sim/history/audit"
 )
 
@@ -35,17 +34,10 @@ const release = "vertical-pod-autoscaler"
 
 // part is one of its programs in one world.
 type part struct {
+	deploy.Process
 	build   builds.Target
-	args    []string
 	account deploy.Account
-	way     deploy.APIAccess
 }
-
-// Way is its way to the API server where that can be broken, or nil.
-func (p *part) Way() *apifault.Proxy { return p.way.Proxy }
-
-// Settings are its command line, but for what says where it is.
-func (p *part) Settings() []string { return p.args }
 
 // installation is what the chart makes, apart from Deployments.
 type installation struct {
@@ -114,12 +106,12 @@ func (p *part) start(ctx context.Context, s *scene.Scene, place []string) (err e
 	broken, rules, env := s.Breaks[name], []fault.Fault(nil), []string{"NAMESPACE=" + p.account.Namespace}
 	if s.Rig.Target.Name == p.build.Name {
 		broken, rules, s.Target = s.Broken(), s.Rules, p
-		p.args = append(p.args, s.Settings.Flags...)
+		p.Args = append(p.Args, s.Settings.Flags...)
 		for _, v := range s.Settings.Env {
 			env = append(env, v.Name+"="+v.Value)
 		}
 	}
-	if p.way, err = p.account.Reach(s.World.Cluster, broken, rules, audit.ProgramGroup(name)); err != nil {
+	if p.Access, err = p.account.Reach(s.World.Cluster, broken, rules, audit.ProgramGroup(name)); err != nil {
 		return err
 	}
 	port, err := world.FreePort()
@@ -129,7 +121,7 @@ func (p *part) start(ctx context.Context, s *scene.Scene, place []string) (err e
 	s.Run(name, p)
 	_, err = s.World.StartComponent(ctx, container.Program(s.World, p.build, container.Settings{}, process.Spec{
 		Name:  name,
-		Args:  slices.Concat(p.args, place, []string{"--kubeconfig=" + p.way.Kubeconfig, fmt.Sprintf("--address=127.0.0.1:%d", port)}),
+		Args:  slices.Concat(p.Args, place, []string{"--kubeconfig=" + p.Access.Kubeconfig, fmt.Sprintf("--address=127.0.0.1:%d", port)}),
 		Env:   env,
 		Ready: world.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/health-check", port)),
 	}))
@@ -183,7 +175,7 @@ func render(gates string, parts ...*part) (of installation, err error) {
 		}
 	}
 	for _, p := range parts {
-		if p.args == nil || len(of.crds)+len(of.folders) == 0 || p.build.Name == builds.VPAAdmission && of.webhook == nil {
+		if p.Args == nil || len(of.crds)+len(of.folders) == 0 || p.build.Name == builds.VPAAdmission && of.webhook == nil {
 			return of, fmt.Errorf("it lacks a Deployment of %s, CRDs, or the MutatingWebhookConfiguration", p.build.Name)
 		}
 	}
@@ -202,6 +194,6 @@ func (p *part) read(deployment *unstructured.Unstructured) error {
 		return err
 	}
 	account, _, err := unstructured.NestedString(deployment.Object, "spec", "template", "spec", "serviceAccountName")
-	p.args, p.account = main.Args, deploy.Account{Namespace: metav1.NamespaceSystem, Name: account}
+	p.Args, p.account = main.Args, deploy.Account{Namespace: metav1.NamespaceSystem, Name: account}
 	return err
 }

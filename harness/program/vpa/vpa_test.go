@@ -3,10 +3,10 @@ package vpa
 import (
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -14,9 +14,9 @@ import (
 )
 
 // A chart in the shape of the released one: of two Deployments, each with its account.
-var files = map[string]string{
-	"Chart.yaml": "apiVersion: v2\nname: vertical-pod-autoscaler\nversion: 1.0.0\n",
-	"templates/updater.yaml": `
+var files = fstest.MapFS{
+	"Chart.yaml": {Data: []byte("apiVersion: v2\nname: vertical-pod-autoscaler\nversion: 1.0.0\n")},
+	"templates/updater.yaml": {Data: []byte(`
 kind: Deployment
 apiVersion: apps/v1
 metadata: {name: "{{ .Release.Name }}-updater"}
@@ -25,8 +25,8 @@ spec:
     spec:
       serviceAccountName: updater
       containers: [{name: updater, args: [--v=4 {{- range .Values.updater.extraArgs }}, "{{ . }}" {{- end }}]}]
-`,
-	"templates/admission.yaml": `
+`)},
+	"templates/admission.yaml": {Data: []byte(`
 kind: Deployment
 apiVersion: apps/v1
 metadata: {name: "{{ .Release.Name }}-admission-controller"}
@@ -40,8 +40,8 @@ kind: MutatingWebhookConfiguration
 apiVersion: admissionregistration.k8s.io/v1
 metadata: {name: vpa}
 webhooks: [{name: vpa.k8s.io, clientConfig: {service: {name: vpa-webhook, namespace: kube-system, port: 443}}}]
-`,
-	"templates/rest.yaml": `
+`)},
+	"templates/rest.yaml": {Data: []byte(`
 kind: CustomResourceDefinition
 apiVersion: apiextensions.k8s.io/v1
 metadata: {name: verticalpodautoscalers.autoscaling.k8s.io}
@@ -55,21 +55,15 @@ kind: ServiceAccount
 apiVersion: v1
 metadata: {name: recommender, namespace: "{{ .Release.Namespace }}"}
 {{- end }}
-`,
+`)},
 }
 
 // partsOf are the two programs of a release with these files in its chart.
-func partsOf(t *testing.T, files map[string]string) (updater, admission *part) {
+func partsOf(t *testing.T, files fstest.MapFS) (updater, admission *part) {
 	t.Helper()
 	build := builds.Target{Manifest: builds.Manifest{Ref: builds.Ref{Name: builds.VPAUpdater, Version: "v1.8.1"}}, Dir: t.TempDir()}
-	for name, text := range files {
-		file := filepath.Join(build.Asset(builds.ChartedPrograms[builds.VPAUpdater].Chart), name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.CopyFS(build.Asset(builds.ChartedPrograms[builds.VPAUpdater].Chart), files); err != nil {
+		t.Fatal(err)
 	}
 	other := build
 	other.Name = builds.VPAAdmission
@@ -82,18 +76,18 @@ func TestRender(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"--v=4", "--feature-gates=CPUStartupBoost=true"}; !slices.Equal(updater.args, want) || updater.account.Name != "updater" {
-		t.Errorf("the updater: %q by %+v, want %q", updater.args, updater.account, want)
+	if want := []string{"--v=4", "--feature-gates=CPUStartupBoost=true"}; !slices.Equal(updater.Args, want) || updater.account.Name != "updater" {
+		t.Errorf("the updater: %q by %+v, want %q", updater.Args, updater.account, want)
 	}
 	want := []string{"--reload-cert=true", "--feature-gates=CPUStartupBoost=true"}
-	if !slices.Equal(admission.args, want) || admission.account.Namespace != "kube-system" {
-		t.Errorf("the admission controller: %q by %+v, want %q", admission.args, admission.account, want)
+	if !slices.Equal(admission.Args, want) || admission.account.Namespace != "kube-system" {
+		t.Errorf("the admission controller: %q by %+v, want %q", admission.Args, admission.account, want)
 	}
 	if len(of.crds) != 1 || len(of.rights) != 1 || of.webhook.GetName() != "vpa" {
 		t.Errorf("%d CRDs, %d rights, the webhook %v", len(of.crds), len(of.rights), of.webhook)
 	}
-	if _, err := render("", updater, admission); err != nil || !slices.Equal(updater.args, []string{"--v=4"}) {
-		t.Errorf("without gates: %q, %v", updater.args, err)
+	if _, err := render("", updater, admission); err != nil || !slices.Equal(updater.Args, []string{"--v=4"}) {
+		t.Errorf("without gates: %q, %v", updater.Args, err)
 	}
 	for _, missing := range []string{"templates/updater.yaml", "templates/admission.yaml", "templates/rest.yaml"} {
 		less := maps.Clone(files)
