@@ -30,15 +30,20 @@ import (
 
 // usageSentences are about what pods use, which the Metrics API of the world has from then on.
 var usageSentences = []scene.Sentence{
-	{Role: scene.Either, Words: `each pod of "KIND/NAME" uses CPU and MEMORY of memory`, Check: checkObject(nil), Act: use(false)},
-	{Role: scene.Either, Words: `the pods of "KIND/NAME" use CPU and MEMORY of memory together`, Check: checkObject(nil), Act: use(true)},
+	{Role: scene.Either, Words: `each pod of "KIND/NAME" uses CPU and MEMORY of memory`, Check: checkObject(nil),
+		Act: use(func(words.Args) usage.Load { return usage.Load{} })},
+	{Role: scene.Either, Words: `each pod of "KIND/NAME" uses CPU and MEMORY of memory for DURATION after its start`, Check: checkObject(nil),
+		Act: use(func(a words.Args) usage.Load { return usage.Load{For: a.Duration(3)} })},
+	{Role: scene.Either, Words: `the pods of "KIND/NAME" use CPU and MEMORY of memory together`, Check: checkObject(nil),
+		Act: use(func(words.Args) usage.Load { return usage.Load{Shared: true} })},
 }
 
 // metricsAPI is the world's, once a scenario has said what pods use.
 type metricsAPI struct{ *usage.API }
 
-func use(shared bool) func(context.Context, *scene.Scene, words.Args) error {
+func use(how func(words.Args) usage.Load) func(context.Context, *scene.Scene, words.Args) error {
 	return func(ctx context.Context, s *scene.Scene, a words.Args) error {
+		of := how(a)
 		cpu, err := resource.ParseQuantity(a.Text(1))
 		if err != nil {
 			return err
@@ -55,12 +60,10 @@ func use(shared bool) func(context.Context, *scene.Scene, words.Args) error {
 		if err != nil {
 			return err
 		}
-		load := usage.Load{
-			Namespace: o.GetNamespace(), Use: corev1.ResourceList{corev1.ResourceCPU: cpu, corev1.ResourceMemory: memory}, Shared: shared,
-		}
+		of.Namespace, of.Use = o.GetNamespace(), corev1.ResourceList{corev1.ResourceCPU: cpu, corev1.ResourceMemory: memory}
 		if o.GetKind() == "Pod" {
-			load.Name = o.GetName()
-		} else if load.Selector, err = selectorOf(o); err != nil {
+			of.Name = o.GetName()
+		} else if of.Selector, err = selectorOf(o); err != nil {
 			return err
 		}
 		api := scene.State[metricsAPI](s)
@@ -70,7 +73,7 @@ func use(shared bool) func(context.Context, *scene.Scene, words.Args) error {
 				return fmt.Errorf("serving the Metrics API: %w", err)
 			}
 		}
-		api.Set(load)
+		api.Set(of)
 		return nil
 	}
 }

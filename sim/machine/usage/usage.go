@@ -34,10 +34,29 @@ type Load struct {
 	// Use is what each of the pods uses, or, where they share it, all that run together. The containers of a pod use equal parts.
 	Use    corev1.ResourceList
 	Shared bool
+	// For is how long after its start it is so of a pod; 0: always.
+	For time.Duration
 }
 
-func (l Load) of(p *corev1.Pod) bool {
-	return p.Namespace == l.Namespace && (p.Name == l.Name || l.Name == "" && l.Selector.Matches(labels.Set(p.Labels)))
+func (l Load) of(p *corev1.Pod, at time.Time) bool {
+	// mutant: a pod uses as much as after its start for ever
+	if start, runs := started(p); p.Namespace != l.Namespace || l.For > 0 && (!runs || at.Sub(start) >= l.For) {
+		return false
+	}
+	return p.Name == l.Name || l.Name == "" && l.Selector.Matches(labels.Set(p.Labels))
+}
+
+// started is when the last of a pod's containers did, if all of them run.
+func started(p *corev1.Pod) (last time.Time, all bool) {
+	for _, c := range p.Status.ContainerStatuses {
+		if c.State.Running == nil {
+			return last, false
+		}
+		if at := c.State.Running.StartedAt.Time; at.After(last) {
+			last = at
+		}
+	}
+	return last, len(p.Status.ContainerStatuses) > 0
 }
 
 // API answers for the group. It is safe for concurrent use.
@@ -67,7 +86,7 @@ func New(client kubernetes.Interface, c clock.PassiveClock) *API {
 	return a
 }
 
-// Set has pods use so much from now on. The latest load that is of a pod counts.
+// Set has pods use so much from now on. The latest load that is of a pod at the time counts.
 func (a *API) Set(l Load) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -208,7 +227,8 @@ func (a *API) measure(ctx context.Context) (all []measured, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	sharing := map[int]int{} // by the load
-	load := func(p *corev1.Pod) int { return lastIndex(a.loads, func(l Load) bool { return l.of(p) }) }
+	now := a.clock.Now()
+	load := func(p *corev1.Pod) int { return lastIndex(a.loads, func(l Load) bool { return l.of(p, now) }) }
 	for _, p := range pods.Items {
 		if i := load(&p); i >= 0 && p.Status.Phase == corev1.PodRunning {
 			sharing[i]++
@@ -239,16 +259,9 @@ func lastIndex(loads []Load, is func(Load) bool) int {
 
 // sampled reports whether all containers of a pod have run for long enough.
 func (a *API) sampled(p *corev1.Pod) bool {
-	if p.Status.Phase != corev1.PodRunning {
-		return false
-	}
-	for _, c := range p.Status.ContainerStatuses {
-		// mutant: a pod is measured that has just started
-		if c.State.Running == nil || a.clock.Since(c.State.Running.StartedAt.Time) < Window {
-			return false
-		}
-	}
-	return len(p.Status.ContainerStatuses) > 0
+	start, runs := started(p)
+	// mutant: a pod is measured that has just started
+	return p.Status.Phase == corev1.PodRunning && runs && a.clock.Since(start) >= Window
 }
 
 // part is one of n equal parts, in thousandths of a CPU and in bytes.

@@ -83,6 +83,14 @@ func TestAPI(t *testing.T) {
 	if nodes, err := asked.NodeMetricses().List(ctx, metav1.ListOptions{}); err != nil || len(nodes.Items) != 1 {
 		t.Errorf("all nodes: %+v, %v", nodes, err)
 	}
+	api.Set(usage.Load{Namespace: "shop", Name: "b", Use: use("2", "1Mi"), For: time.Minute})
+	for since, want := range map[time.Duration]string{time.Minute - time.Second: "2", time.Minute: "100m"} {
+		now.SetTime(start.Add(since))
+		b, err := asked.PodMetricses("shop").Get(ctx, "b", metav1.GetOptions{})
+		if err != nil || b.Containers[0].Usage.Cpu().String() != want {
+			t.Errorf("%s after its start a pod of a load for a minute: %+v, %v, want %s", since, b, err, want)
+		}
+	}
 	groups, err := all.Discovery().ServerResourcesForGroupVersion("metrics.k8s.io/v1beta1")
 	if err != nil || len(groups.APIResources) != 2 {
 		t.Errorf("discovery: %+v, %v", groups, err)
