@@ -85,7 +85,7 @@ func BenchmarkUnforcedConflict(b *testing.B) {
 			Intent: clusterautoscaler.Intent{Provider: "clusterapi", Backoff: time.Second},
 		})
 		if err == nil {
-			_, err = ca.Start(ctx)
+			err = ca.Start(ctx)
 		}
 		if err != nil {
 			b.Fatal(err)
