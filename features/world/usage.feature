@@ -29,7 +29,17 @@ Feature: A HorizontalPodAutoscaler has as many pods as their load needs
         metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]
       """
     When the pods of "Deployment/web" use 1 CPU and 64Mi of memory together
-    Then "replicaset-controller" has ever sent "create" of "pods" 4 times within 5m
-    And "replicaset-controller" never sends "create" of "pods" within 2m
+    Then this holds within 5m:
+      """
+      ever: true
+      count: {source: api, actor: replicaset-controller, verb: create, resource: pods, code: 201}
+      atLeast: 4
+      """
+    And this holds within 2m:
+      """
+      ever: true
+      count: {source: api, actor: replicaset-controller, verb: create, resource: pods, code: 201}
+      atMost: 4
+      """
     When each pod of "Deployment/web" uses 10m CPU and 64Mi of memory
     Then "replicaset-controller" has sent "delete" of "pods" 3 times within 10m
