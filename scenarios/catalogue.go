@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"nodestorm/sim/strict"
 )
@@ -27,6 +28,7 @@ type Catalogue struct {
 	places   map[string]string // of what is a user's own, by ID
 	files    map[string]File   // of records that are built in, by ID; twins share one
 	strays   Problems
+	memory   atomic.Pointer[fs.FS] // what Features made of features; nil: they have changed since
 }
 
 // BuiltIn are nodestorm's own records, with the features that they are about.
@@ -80,6 +82,7 @@ func LoadCheckout(dir string) (*Catalogue, error) {
 	}
 	for i, p := range c.strays {
 		delete(c.features, strings.TrimPrefix(p.File, "features/"))
+		c.memory.Store(nil)
 		c.strays[i].File = filepath.Join(dir, filepath.FromSlash(p.File))
 	}
 	return c, nil
@@ -137,11 +140,19 @@ func (c *Catalogue) addFeature(name string, text []byte) {
 		c.features = map[string][]byte{}
 	}
 	c.features[name] = text
+	c.memory.Store(nil)
 }
 
 // Features are the features as they were when the catalogue was read, by the paths that
 // the records have, and the files that their steps name.
-func (c *Catalogue) Features() fs.FS { return inMemory(c.features) }
+func (c *Catalogue) Features() fs.FS {
+	if made := c.memory.Load(); made != nil {
+		return *made
+	}
+	made := inMemory(c.features)
+	c.memory.Store(&made)
+	return made
+}
 
 // LoadFrom reads the records SYSTEM/*.yaml below fsys. The error has a line for
 // each record that is wrong: its file, the field, and what is allowed there.

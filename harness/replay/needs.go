@@ -3,22 +3,37 @@ package replay
 import (
 	"slices"
 
+	"github.com/cucumber/messages/go/v21"
+
 	"nodestorm/features"
 	"nodestorm/harness/builds"
 	"nodestorm/harness/program"
+	"nodestorm/harness/sentences/requirements"
 	"nodestorm/scenarios"
 )
 
-// NeededFor are the builds that the replay of a record on a target needs.
-func NeededFor(r scenarios.Record, catalogue *scenarios.Catalogue, of scenarios.Target) ([]builds.Ref, error) {
-	ref, err := builds.ParseRef(of.Name)
-	if err != nil {
-		return nil, err
+// NeededFor are the builds that the replays of a record need, by the target.
+func NeededFor(r scenarios.Record, catalogue *scenarios.Catalogue) ([][]builds.Ref, error) {
+	needs := make([][]builds.Ref, len(r.Targets))
+	for i, of := range r.Targets {
+		ref, err := builds.ParseRef(of.Name)
+		if err != nil {
+			return nil, err
+		}
+		// mutant: doctor takes a build for one cloud for another's
+		ref.Provider, ref.Race = r.Provider(), r.Race
+		needs[i] = []builds.Ref{builds.Kubernetes, ref}
 	}
-	// mutant: doctor takes a build for one cloud for another's
-	ref.Provider, ref.Race = r.Provider(), r.Race
-	parts, err := Request{Record: r, Features: catalogue.Features(), Target: builds.Target{Manifest: builds.Manifest{Ref: ref}}}.Needs()
-	return append([]builds.Ref{builds.Kubernetes, ref}, parts...), err
+	return needs, Request{Record: r, Features: catalogue.Features()}.eachScenario(func(steps []*messages.PickleStep) error {
+		for i, of := range needs {
+			parts, err := requirements.Builds(steps, of[1])
+			if err != nil {
+				return err
+			}
+			needs[i] = append(of, parts...)
+		}
+		return nil
+	})
 }
 
 // NeededBy are the targets that replays of the records need, in the order in which they do,
@@ -26,16 +41,14 @@ func NeededFor(r scenarios.Record, catalogue *scenarios.Catalogue, of scenarios.
 func NeededBy(catalogue *scenarios.Catalogue, records []scenarios.Record) (refs []builds.Ref, err error) {
 	seen := map[builds.Ref]bool{}
 	for _, r := range records {
-		for _, t := range r.Targets {
-			all, err := NeededFor(r, catalogue, t)
-			if err != nil {
-				return nil, err
-			}
-			for _, ref := range all {
-				if !seen[ref] {
-					seen[ref] = true
-					refs = append(refs, ref)
-				}
+		needs, err := NeededFor(r, catalogue)
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range slices.Concat(needs...) {
+			if !seen[ref] {
+				seen[ref] = true
+				refs = append(refs, ref)
 			}
 		}
 	}

@@ -52,11 +52,9 @@ func Ready(store *buildstore.Store, catalogue *scenarios.Catalogue) (list []Read
 	groups := map[string]*Readiness{}
 	var order []string
 	for _, r := range catalogue.Records() {
-		needs := make([][]builds.Ref, len(r.Targets))
-		for i, t := range r.Targets {
-			if needs[i], err = replay.NeededFor(r, catalogue, t); err != nil {
-				return nil, err
-			}
+		needs, err := replay.NeededFor(r, catalogue)
+		if err != nil {
+			return nil, err
 		}
 		about := program.Named(r.Autoscaler)
 		of, all := groupOf(r), slices.Concat(needs...)

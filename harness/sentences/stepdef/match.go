@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cucumber/messages/go/v21"
+	"k8s.io/utils/lru"
 
 	"nodestorm/harness/run/then"
 	"nodestorm/harness/sentences/acts"
@@ -79,8 +81,26 @@ func matching(said *messages.PickleStep) []Match {
 	return all
 }
 
+// saidIn is a text in a role.
+type saidIn struct {
+	role scene.Role
+	text string
+}
+
+// matched has what was found last. All records together say some thousand different texts, each many times.
+var matched = lru.New(8192)
+
 // Matches are the definitions that match a text in a role, without a record to wait for.
-func Matches(role scene.Role, text string) (all []Match) {
+func Matches(role scene.Role, text string) []Match {
+	if found, is := matched.Get(saidIn{role, text}); is {
+		return slices.Clone(found.([]Match))
+	}
+	found := match(role, text)
+	matched.Add(saidIn{role, text}, found)
+	return slices.Clone(found)
+}
+
+func match(role scene.Role, text string) (all []Match) {
 	of := InRole(role)
 	for i := range of {
 		if args, is := of[i].Match(text); is {
