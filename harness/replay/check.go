@@ -27,7 +27,7 @@ func (r Request) Check(ctx context.Context) error {
 	if err := r.CheckSteps(); err != nil {
 		return err
 	}
-	if err := r.checkRoom(); err != nil {
+	if err := r.checkMachine(); err != nil {
 		return err
 	}
 	releases, err := r.checkReleases()
@@ -235,10 +235,16 @@ func (r Request) CheckSteps() error {
 	})
 }
 
-// checkRoom reports whether this machine has the memory for the nodes that the steps ask for.
-func (r Request) checkRoom() error {
-	// mutant: more nodes are begun with than the machine has memory for
-	return r.eachScenario(func(pickle []*messages.PickleStep) error { return memory.Check(requirements.Nodes(pickle)) })
+// checkMachine reports whether this machine can have the nodes and the replicas that the steps ask for.
+func (r Request) checkMachine() error {
+	return r.eachScenario(func(pickle []*messages.PickleStep) error {
+		// mutant: more nodes are begun with than the machine has memory for
+		err := memory.Check(requirements.Nodes(pickle))
+		if check := r.program().CheckReplicas; check != nil {
+			err = cmp.Or(err, check(requirements.Replicas(pickle)))
+		}
+		return err
+	})
 }
 
 // Releases are those that the steps name as parts of the world, and versions of the target. It needs Record, Features

@@ -2,7 +2,6 @@ package clusterautoscaler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,10 +15,6 @@ import (
 // Start runs the autoscaler's processes and waits until they answer. Virtual time passes as
 // real time does until then.
 func (a *Autoscaler) Start(ctx context.Context) error {
-	if a.cfg.Replicas > 1 && !process.NamesHosts() {
-		return errors.New("replicas of Cluster Autoscaler need a host name each, as it elects a leader by that, and only root can give one " +
-			"(in a container: root with CAP_SYS_ADMIN): run nodestorm as root, or the target with one replica")
-	}
 	return a.rollOut(ctx, false)
 }
 

@@ -22,6 +22,8 @@ type Kind struct {
 	Name string
 	// Check finds what is wrong with how a build is to be run. Nil: there is one way only.
 	Check func(context.Context, Request) error
+	// CheckReplicas finds out whether this machine can have so many processes of it at once. Nil: any can.
+	CheckReplicas func(n int) error
 	// CheckKubernetes finds out whether a build can be run on a version of Kubernetes. Nil: all can.
 	CheckKubernetes func(t builds.Target, version string) error
 	// CheckBeside finds what is wrong with a release that is there beside a target with these variables. Optional.

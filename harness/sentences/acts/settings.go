@@ -23,7 +23,7 @@ var targetSentences = scene.Sentences{
 	Rows: []scene.Sentence{
 		{Role: scene.Given, Words: `the target has the environment variables:`, Table: true,
 			Wants: wantsEnvironment, Check: checkEnvironment, Act: environment},
-		{Role: scene.Given, Words: `the target has N replicas`, Check: checkReplicas, Act: replicas},
+		{Role: scene.Given, Words: `the target has N replicas`, Wants: wantsReplicas, Check: checkReplicas, Act: replicas},
 		{Role: scene.Given, Words: typesWords, Table: true, Needs: []scene.Need{cloudless}, Check: checkTypes, Act: instanceTypes},
 		{Role: scene.Given, Words: `these node groups:`, Table: true, Needs: []scene.Need{scene.AnyCloud},
 			Wants: wantsGroups, Check: checkGroups, Act: nodeGroups},
@@ -58,6 +58,8 @@ func environment(_ context.Context, s *scene.Scene, a words.Args) error {
 	s.Settings.Env = append(s.Settings.Env, env...)
 	return err
 }
+
+func wantsReplicas(a words.Args) (scene.Wants, error) { return scene.Wants{Replicas: a.Int(0)}, nil }
 
 // checkReplicas finds a target that has one process, whatever a step says.
 func checkReplicas(f *scene.Feature, a words.Args) error {

@@ -117,6 +117,12 @@ func Nodes(steps []*messages.PickleStep) (n int) {
 	return n
 }
 
+// Replicas is how many processes of the target the steps ask for; 0 if they do not say.
+func Replicas(steps []*messages.PickleStep) (n int) {
+	eachWants(steps, func(w scene.Wants, _ error) { n = max(n, w.Replicas) })
+	return n
+}
+
 // Flags are those that steps give the target, as on a command line: ones that it has to
 // know, and ones that it may not. An error is what is wrong with these, or with the variables.
 func Flags(steps []*messages.PickleStep) (known, unlisted []string, err error) {

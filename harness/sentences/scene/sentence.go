@@ -166,6 +166,7 @@ type Wants struct {
 	Env             []string     // the names of the variables that it is given
 	Gates           []string     // the feature gates that it is given, by a variable or a flag
 	Nodes           int          // simulated nodes that a step asks for, and machines that groups begin with
+	Replicas        int          // processes of the target at once; 0: the step does not say
 	Marked          bool         // some group has labels or taints
 	Breaks          []string     // the programs whose ways to the API server it breaks, as rules name them
 }
