@@ -61,6 +61,8 @@ Feature: A NodePool that was written as v1beta1 outlives the releases that conve
   @karpenter-6544-webhook-upgraded
   Scenario: The CRDs are upgraded, and the NodePool is applied as v1
     When the target is upgraded
+    # What kubectl owned as v1beta1 fails an apply until another write has dropped that, such as the new leader's.
+    And the scenario waits for 30s
     And the API server is asked to apply these objects:
       """
       apiVersion: karpenter.sh/v1
