@@ -133,7 +133,8 @@ func TestFeatures(t *testing.T) {
 
 // lacking names what a replay needs that is built for those only who ask for it, and is not in the store.
 func lacking(store *buildstore.Store, catalogue *scenarios.Catalogue, record scenarios.Record, of scenarios.Target) error {
-	needs, err := replay.NeededFor(record, catalogue, of)
+	record.Targets = []scenarios.Target{of}
+	needs, err := replay.NeededBy(catalogue, []scenarios.Record{record})
 	for _, ref := range needs {
 		if err == nil && replay.Apart(ref) {
 			_, err = replay.Find(store, ref)
