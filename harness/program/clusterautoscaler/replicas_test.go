@@ -43,7 +43,7 @@ func TestReplicasNeedHostNames(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	const other = 65534 // the user nobody
+	const other = 65534 // a user without rights, on every Linux
 	cmd := exec.CommandContext(t.Context(), program, "-test.run", "^TestReplicasNeedHostNames$", "-test.v")
 	cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: other, Gid: other}}
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
